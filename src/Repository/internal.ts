@@ -5,12 +5,14 @@
  *
  * @since 0.1.0
  */
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { ModelLike } from "../Model/internal.ts"
 import type { Stores } from "./files/fileRecords.ts"
 import type { PictureSizes } from "./files/pictureSizes.ts"
 import type { FileQuotas } from "./files/quotas.ts"
+import type { makeUnfinishedUploads } from "./files/unfinished.ts"
 
 // How values, identifiers and documents are stored, and which indexes a model has.
 export { compare, decodeDocument } from "@appkernel/mql/values"
@@ -40,6 +42,16 @@ export const pictureSizesOf = (stores: Stores): Effect.Effect<PictureSizes, neve
   Effect.flatMap(
     Effect.promise(() => import("./files/pictureSizes.ts")),
     ({ makePictureSizes }) => makePictureSizes(stores)
+  )
+
+// Uploads that come in several requests.
+export type { Part, Unfinished } from "./files/unfinished.ts"
+/** Keeps such uploads. */
+export type UnfinishedUploads = ReturnType<typeof makeUnfinishedUploads>
+export const unfinishedUploads = (stores: Stores, keep: Duration.Duration): Effect.Effect<UnfinishedUploads> =>
+  Effect.map(
+    Effect.promise(() => import("./files/unfinished.ts")),
+    ({ makeUnfinishedUploads }) => makeUnfinishedUploads(stores, keep)
   )
 
 // The quotas of files.

@@ -191,6 +191,10 @@ export const settings = {
     "age from which they do so: an upload whose document is not written yet is younger, and a file that was replaced or deleted can be read for this long",
     "1 hour"
   ),
+  "files.upload_keep": duration(Duration.seconds(1))(
+    "time after its last request for which a resumable upload can be continued",
+    "24 hours"
+  ),
   "jobs.keep_done": duration(Duration.seconds(1), Duration.days(366))(
     "how long a job that is done is still known, so that a second one with its key is none; dead letters remain until they are discarded",
     "7 days"

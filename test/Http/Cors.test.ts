@@ -31,7 +31,8 @@ const corsOf = ({ headers }: Answer) =>
   )
 
 const exposed = "ETag, Location, Content-Location, Preference-Applied, X-Total-Count, X-Unreadable-Count, "
-  + "X-Request-Id, Idempotency-Replayed, Retry-After, WWW-Authenticate, RateLimit, RateLimit-Policy, Stream-Next-Offset, Stream-Up-To-Date, "
+  + "X-Request-Id, Idempotency-Replayed, Tus-Extension, Tus-Max-Size, Tus-Resumable, Tus-Version, Upload-Expires, Upload-Length, "
+  + "Upload-Offset, Retry-After, WWW-Authenticate, RateLimit, RateLimit-Policy, Stream-Next-Offset, Stream-Up-To-Date, "
   + "Stream-Cursor, Stream-Txid"
 
 describe("Cors", () => {
@@ -85,7 +86,7 @@ describe("Cors", () => {
           "access-control-allow-methods": "GET, HEAD, QUERY, POST, PUT, PATCH, DELETE",
           "access-control-allow-headers":
             "Authorization, X-API-Key, Content-Type, Accept-Language, If-Match, If-None-Match, Idempotency-Key, Prefer, "
-            + "Last-Event-ID, X-Request-Id, traceparent, tracestate, b3",
+            + "Tus-Resumable, Upload-Length, Upload-Metadata, Upload-Offset, X-HTTP-Method-Override, Last-Event-ID, X-Request-Id, traceparent, tracestate, b3",
           "access-control-max-age": "600"
         })
       }

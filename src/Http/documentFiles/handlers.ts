@@ -13,7 +13,7 @@ import { nameInHeader } from "../../internal/safeFileName.ts"
 import { formWithout, type StoredFile } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
-import { AccessDecision, documentOperationsOf, type Room } from "../../Repository/internal.ts"
+import { AccessDecision, documentOperationsOf, type Room, type UnfinishedUploads } from "../../Repository/internal.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import type { DocumentNotFound } from "../../Repository/RepositoryError.ts"
 import { encoded } from "../description/pathShape.ts"
@@ -40,6 +40,7 @@ import {
   withIdOf,
   withoutParameters
 } from "../routes/route.ts"
+import { resumableHandlers } from "./resumable.ts"
 
 interface Made {
   readonly registration: ImplementedResource
@@ -179,34 +180,44 @@ export const fileHandlers = (made: Made, field: string) => {
       Effect.withFiber((fiber) => {
         const conditions = preconditions.read(headersOf(request))
         if (Result.isFailure(conditions)) return respondBadRequest(conditions.failure)
-        const asked: Asked = { id, key: keyOf(fiber), conditions: conditions.success, rights: rightsOf(fiber) }
+        const segment = Context.getUnsafe(fiber.context, HttpRouter.RouteContext).params["id"] ?? ""
+        const asked: Asked = {
+          id,
+          segment: encodeURIComponent(segment),
+          key: keyOf(fiber),
+          conditions: conditions.success,
+          rights: rightsOf(fiber)
+        }
         return Effect.flatMap(writable(asked), (room) => use(asked, request, room))
       }))
 
-  const put = withConditions((asked, request, room) =>
-    Effect.flatMap(received(uploads, field, request, limits, room), (upload) => {
-      const { key } = asked
-      const { file } = upload
-      const written = change(asked, (files) =>
-        Effect.succeed(
-          !isList
-            ? [file]
-            : key === undefined
-            ? [...files, file]
-            // Its address stays.
-            : files.map((one) => one.key === key ? renamed(file, key) : one)
-        ), uploads.brought([upload]))
-      return Effect.map(written, (response) => {
-        const tagged = HttpServerResponse.setHeader(response, "etag", fileTagOf(file))
-        return isList && key === undefined && response.status < 300
-          ? HttpServerResponse.setHeader(
-            HttpServerResponse.setStatus(tagged, 201),
-            "location",
-            `${encoded(path)}/${segmentOf(request)}/${encodeURIComponent(field)}/${file.key}`
-          )
-          : tagged
-      })
+  /** Writes the document with a file that was received. */
+  const written = (asked: Asked, upload: Received): ResponseEffect => {
+    const { key } = asked
+    const { file } = upload
+    const changed = change(asked, (files) =>
+      Effect.succeed(
+        !isList
+          ? [file]
+          : key === undefined
+          ? [...files, file]
+          // Its address stays.
+          : files.map((one) => one.key === key ? renamed(file, key) : one)
+      ), uploads.brought([upload]))
+    return Effect.map(changed, (response) => {
+      const tagged = HttpServerResponse.setHeader(response, "etag", fileTagOf(file))
+      return isList && key === undefined && response.status < 300
+        ? HttpServerResponse.setHeader(
+          HttpServerResponse.setStatus(tagged, 201),
+          "location",
+          `${encoded(path)}/${asked.segment}/${encodeURIComponent(field)}/${file.key}`
+        )
+        : tagged
     })
+  }
+
+  const put = withConditions((asked, request, room) =>
+    Effect.flatMap(received(uploads, field, request, limits, room), (upload) => written(asked, upload))
   )
 
   const remove = withConditions((asked) =>
@@ -217,7 +228,18 @@ export const fileHandlers = (made: Made, field: string) => {
   )
 
   const only = (handler: ResponseEffect) => withoutParameters(handler, respondBadRequest)
-  return { get, put: only(put), remove: only(remove) }
+  const resumable = (unfinished: UnfinishedUploads) => {
+    const { create, head, instead, patch, remove } = resumableHandlers({
+      field,
+      uploads,
+      unfinished,
+      respondBadRequest,
+      allowed: withConditions,
+      written
+    })
+    return { create: only(create), head: only(head), instead: only(instead), patch: only(patch), remove: only(remove) }
+  }
+  return { get, put: only(put), remove: only(remove), resumable }
 }
 
 // internal
@@ -242,6 +264,8 @@ interface Rights {
 /** What a write asks for. */
 interface Asked {
   readonly id: unknown
+  /** The identifier as the path has it. */
+  readonly segment: string
   /** The key in the address; `undefined` without one. */
   readonly key: string | undefined
   readonly conditions: preconditions.Preconditions
@@ -267,10 +291,6 @@ const noPatch: ResponseEffect = Effect.die(new Error("The resource has no PATCH"
 
 const keyOf = (fiber: RequestFiber): string | undefined =>
   Context.getUnsafe(fiber.context, HttpRouter.RouteContext).params["key"]
-
-/** The identifier as the URL of the request has it. */
-const segmentOf = ({ url }: HttpServerRequest.HttpServerRequest): string =>
-  url.split("?", 1)[0]!.split("/").at(-2) ?? ""
 
 const renamed = (file: StoredFile, key: string): StoredFile =>
   // The class of the file, whose instances have these fields.

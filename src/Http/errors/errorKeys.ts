@@ -35,10 +35,11 @@ export const errorKeys = {
     "errors.NotAllInserted",
     "errors.patch.PatchConflict",
     "errors.KeyRunning",
+    "errors.UploadOffset",
     "errors.AnswerNotKept"
   ],
   Gone: ["errors.PositionGone"],
-  PreconditionFailed: ["errors.PreconditionFailed"],
+  PreconditionFailed: ["errors.PreconditionFailed", "errors.UploadProtocol"],
   PayloadTooLarge: [
     "errors.BodyTooLarge",
     "errors.TooManyFields",

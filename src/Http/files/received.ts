@@ -11,7 +11,7 @@ import { safeFileName } from "../../internal/safeFileName.ts"
 import type { FileField, StoredFile } from "../../Model/internal.ts"
 import type { Room } from "../../Repository/internal.ts"
 import { errorOf, fromFailure, type HttpError } from "../HttpError.ts"
-import { type BodyError, bodyTooLarge, otherType } from "../request/jsonBody.ts"
+import { bodyTooLarge, otherType } from "../request/jsonBody.ts"
 import { headSize, isAsSaid, typeOfHead } from "./contentTypes.ts"
 
 /** A file as its sender describes it. */
@@ -19,7 +19,7 @@ export interface Given {
   readonly name: string | undefined
   /** The type that the sender says, in lower case and without parameters. */
   readonly type: string | undefined
-  readonly content: Stream.Stream<Uint8Array, BodyError>
+  readonly content: Stream.Stream<Uint8Array, HttpError>
 }
 
 /** What a field says of files, with a size for each. */
@@ -48,13 +48,7 @@ export const receive = (
 ): Effect.Effect<StoredFile, HttpError> =>
   Effect.scoped(Effect.gen(function*() {
     const { head, whole } = yield* peeked(content)
-    const type = yield* typeOfHead(head, said)
-    if (types.length > 0 && !types.includes(type)) {
-      return yield* errorOf("UnsupportedMediaType", "errors.FileType", { type, types: types.join(", ") })
-    }
-    if (!isAsSaid(type, said)) {
-      return yield* errorOf("UnsupportedMediaType", "errors.FileType", { type, types: said ?? "" })
-    }
+    const type = yield* checkedType(head, said, types)
     const limits = { maxPixels, maxSize: Math.min(maxSize, room?.bytes ?? Infinity) }
     const { id, sha256, size } = yield* stripMetadata && type.startsWith("image/")
       ? putCleaned(files, whole, type, limits)
@@ -78,6 +72,22 @@ export const receive = (
           : errorOf("PayloadTooLarge", "errors.PictureTooLarge", { limit })
       )
   }))
+
+/** The type of a file by its first bytes, which has to be one that the field takes and that the sender may say. */
+export const checkedType = Effect.fnUntraced(function*(
+  head: Uint8Array,
+  said: string | undefined,
+  types: ReadonlyArray<string>
+): Effect.fn.Return<string, HttpError> {
+  const type = yield* typeOfHead(head, said)
+  if (types.length > 0 && !types.includes(type)) {
+    return yield* errorOf("UnsupportedMediaType", "errors.FileType", { type, types: types.join(", ") })
+  }
+  if (!isAsSaid(type, said)) {
+    return yield* errorOf("UnsupportedMediaType", "errors.FileType", { type, types: said ?? "" })
+  }
+  return type
+})
 
 /** A store that can't be asked at the moment is a 503. */
 export const unavailable = (error: FileStoreFailed): Effect.Effect<never, HttpError> =>

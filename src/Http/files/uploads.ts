@@ -19,11 +19,11 @@ import {
 } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
-import type { PictureSizes, Room } from "../../Repository/internal.ts"
+import type { PictureSizes, Room, UnfinishedUploads } from "../../Repository/internal.ts"
 import type { ReadError } from "../../Repository/RepositoryError.ts"
 import { errorOf, type HttpError } from "../HttpError.ts"
 import type { Brought } from "../request/bodyInstead.ts"
-import { type Given, receive, refusedBefore, unavailable } from "./received.ts"
+import { checkedType, type Given, receive, refusedBefore, unavailable } from "./received.ts"
 
 /** A file of a field, as an instance of a document has it. */
 export interface Received {
@@ -35,11 +35,20 @@ export interface Received {
 export interface Uploads {
   readonly store: Service
   readonly fields: ReadonlyMap<string, FileField>
+  /** Keeps uploads that come in several requests; `undefined` if they don't. */
+  readonly unfinished: UnfinishedUploads | undefined
   /** Keeps a file of a field. It fails before the bytes are read where its sender says that it has a type that the field does not take. */
   readonly receive: (
     field: string,
     given: Given & { readonly size?: number | undefined; readonly room?: Room | undefined }
   ) => Effect.Effect<Received, HttpError>
+  /** What is known before the bytes: why the field does not take a file of a size and a type. */
+  readonly refused: (
+    field: string,
+    said: { readonly type: string | undefined; readonly size: number | undefined; readonly room: Room | undefined }
+  ) => HttpError | undefined
+  /** Fails for first bytes of a file that the field does not take. */
+  readonly checked: (field: string, head: Uint8Array, said: string | undefined) => Effect.Effect<unknown, HttpError>
   /** How many bytes the quotas leave for the files of a document; `undefined` for any number. */
   readonly roomFor: (document: Document) => Effect.Effect<Room | undefined, ReadError>
   /** Removes the bytes of files that no document will have. */
@@ -66,13 +75,19 @@ export const uploadsOf = (
   model: Model.Any,
   store: Service,
   pictures: PictureSizes | undefined,
-  { maxMultipartSize, roomFor }: Pick<Uploads, "roomFor"> & { readonly maxMultipartSize: number }
+  { maxMultipartSize, roomFor, unfinished }: Pick<Uploads, "roomFor" | "unfinished"> & {
+    readonly maxMultipartSize: number
+  }
 ): Uploads => {
   const fields = new Map(fileFieldsOf(model).map((field) => [field.name, field]))
   const discard = (files: ReadonlyArray<Received>) =>
     files.length === 0 ? Effect.void : Effect.ignore(
       Effect.catch(store.remove(files.map(({ file }) => file.id)), unavailable)
     )
+  const rulesOf = (name: string) => {
+    const { maxPixels, maxSize = maxMultipartSize, stripMetadata, types } = fields.get(name)!
+    return { types, maxSize, stripMetadata, maxPixels }
+  }
   const attributesOf = (field: string) => model[modelTypeId][field] ?? {}
   const needed = [...fields.keys()].filter((field) => {
     const { default: byDefault, optional } = attributesOf(field)
@@ -89,6 +104,7 @@ export const uploadsOf = (
   return {
     store,
     fields,
+    unfinished,
     roomFor,
     missingIn: (document, prefix = "") =>
       needed.filter((field) => document[field] === undefined).map((field) => ({
@@ -102,9 +118,10 @@ export const uploadsOf = (
       const issue = Exit.isSuccess(decoded) ? Option.none() : Cause.findErrorOption(decoded.cause)
       return Option.isSome(issue) ? problemsOf(issue.value) : []
     },
+    refused: (name, { room, ...said }) => refusedBefore({ ...rulesOf(name), room }, said),
+    checked: (name, head, said) => checkedType(head, said, rulesOf(name).types),
     receive: (name, given) => {
-      const { maxPixels, maxSize = maxMultipartSize, stripMetadata, types } = fields.get(name)!
-      const rules = { types, maxSize, stripMetadata, maxPixels, room: given.room }
+      const rules = { ...rulesOf(name), room: given.room }
       const refused = refusedBefore(rules, { size: given.size, type: given.type })
       if (refused !== undefined) return Effect.fail(refused)
       // Each file field is a field of such models.

@@ -8,14 +8,26 @@ type Node = Json.Node
 /** The paths of the files of documents, for the operations that the document has. */
 export const fileOperations = (paths: Node, resources: ReadonlyArray<Resource>): Node =>
   Object.fromEntries(
-    resources.flatMap(({ model, path }) => {
+    resources.flatMap(({ files, model, path }) => {
       const item = Json.nodeOf(paths[`${path}/{id}`])
       return fileFieldsOf(model).flatMap((field) => {
         const own = operationsOf(field, item)
         const at = `${path}/{id}/${field.name}`
+        const uploads = (place: string, isItem: boolean) => {
+          const { begin, upload } = uploadsOf(field.name, isItem, item)
+          return files?.resumable === true
+            ? [[`${place}/uploads`, begin], [`${place}/uploads/{upload}`, upload]] as const
+            : []
+        }
         return field.isList
-          ? [[at, own.list], [`${at}/{key}`, own.one], [`${at}/{key}/address`, own.address]] as const
-          : [[at, own.one], [`${at}/address`, own.address]] as const
+          ? [
+            [at, own.list],
+            [`${at}/{key}`, own.one],
+            [`${at}/{key}/address`, own.address],
+            ...uploads(at, false),
+            ...uploads(`${at}/{key}`, true)
+          ] as const
+          : [[at, own.one], [`${at}/address`, own.address], ...uploads(at, false)] as const
       })
     }).filter(([, item]) => Object.keys(item).length > 0)
   )
@@ -28,7 +40,7 @@ const operationsOf = (field: FileField, { get, patch }: Node): Record<"one" | "l
   const sizes = Object.keys(image)
   const sizeTypes = Object.values(image).map(({ format = "webp" }) => `image/${format}`)
   const size = maxSize === undefined ? "" : `, up to ${maxSize} bytes`
-  const key = isList ? [{ name: "key", in: "path", required: true, schema: { type: "string" } }] : []
+  const key = isList ? [inPath("key")] : []
   const like = (base: unknown, verb: string, more: Node): Node => {
     const { operationId, parameters, requestBody: _, responses, ...others } = Json.nodeOf(base)
     return {
@@ -139,6 +151,60 @@ const operationsOf = (field: FileField, { get, patch }: Node): Record<"one" | "l
     }
   }
 }
+
+/** Resumable uploads: how one is begun, and how it goes on. */
+const uploadsOf = (name: string, isItem: boolean, { patch }: Node): Record<"begin" | "upload", Node> => {
+  if (patch === undefined) return { begin: {}, upload: {} }
+  const { operationId, parameters, requestBody: _, responses, ...others } = Json.nodeOf(patch)
+  const header = (name: string, description: string, schema: Node, required = true) => ({
+    name,
+    in: "header",
+    required,
+    description,
+    schema
+  })
+  const number = { type: "integer", minimum: 0 }
+  const offset = { "Upload-Offset": { description: "The bytes that have come", schema: number } }
+  const operation = (verb: string, summary: string, status: string, headers: Node, more: Node): Node => ({
+    ...others,
+    operationId: `${String(operationId)}_${name}${isItem ? "_item" : ""}_upload_${verb}`,
+    summary,
+    description: "By tus 1.0.0: https://tus.io/protocols/resumable-upload",
+    ...more,
+    parameters: [
+      ...Json.listOf(parameters).filter((one) => Json.nodeOf(one)["in"] === "path"),
+      ...isItem ? [inPath("key")] : [],
+      header("Tus-Resumable", "The version of the protocol", { type: "string", enum: ["1.0.0"] }),
+      ...Json.listOf(more["parameters"])
+    ],
+    responses: { [status]: { description: summary, headers }, ...withoutSuccess(Json.nodeOf(responses)) }
+  })
+  return {
+    begin: {
+      post: operation("begin", `Begin a resumable upload of the file ${name}`, "201", {
+        Location: { description: "Where it goes on", schema: { type: "string" } },
+        ...offset
+      }, {
+        parameters: [
+          header("Upload-Length", "The bytes of the file", number),
+          header("Upload-Metadata", "filename and filetype, each with its text in Base64", { type: "string" }, false)
+        ]
+      })
+    },
+    upload: {
+      head: operation("state", `Get how far an upload of ${name} is`, "200", offset, {
+        parameters: [inPath("upload")]
+      }),
+      patch: operation("go_on", `Send bytes of an upload of ${name}`, "204", offset, {
+        parameters: [inPath("upload"), header("Upload-Offset", "The bytes that have come", number)],
+        requestBody: { required: true, content: binary(["application/offset+octet-stream"]) }
+      }),
+      delete: operation("end", `End an upload of ${name}`, "204", {}, { parameters: [inPath("upload")] })
+    }
+  }
+}
+
+const inPath = (name: string): Node => ({ name, in: "path", required: true, schema: { type: "string" } })
 
 const binary = (types: ReadonlyArray<string>): Node =>
   Object.fromEntries(types.map((type) => [type, { schema: { type: "string", contentMediaType: type } }]))

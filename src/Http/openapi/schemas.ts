@@ -44,6 +44,8 @@ export interface Resource {
   readonly many?: ReadonlyArray<string> | undefined
   /** What a `POST` with a known identifier does. Defaults to what the limits say. */
   readonly onKnownId?: "replace" | "error" | undefined
+  /** Whether files come in resumable uploads as well. */
+  readonly files?: { readonly resumable?: boolean | undefined } | undefined
   readonly calls?: ReadonlyArray<{ readonly options?: object | undefined }>
 }
 

@@ -100,20 +100,22 @@ export interface Options<Name extends string, Many extends Endpoint.ManyMethod =
    * `PATCH` of a list of documents. Defaults to none.
    */
   readonly many?: ReadonlyArray<Many> | undefined
-  /** How many bytes the files of the model's documents may have. Another registration of the model need not say it. Defaults to any. */
+  /** What holds for the files of the documents. Defaults to no quota, and no resumable uploads. */
   readonly files?: FileOptions | undefined
   /** Which requests come first while some wait (`overload.max_delay`), and are refused last. Defaults to `normal`. */
   readonly priority?: "low" | "normal" | "high" | undefined
 }
 
 /**
- * How many bytes the files of a model's documents may have together. A write that would leave more behind is refused with a 413.
+ * How files come, and how many bytes those of a model's documents may have together. A write that would leave more behind is a 413.
  *
  * @category models
  * @since 0.1.0
  */
 export interface FileOptions {
-  /** Of all documents together: `"10 GiB"`. Defaults to any number. */
+  /** Whether files come in resumable uploads as well, by tus 1.0.0, at `…/uploads` of their fields. Defaults to false. */
+  readonly resumable?: boolean | undefined
+  /** Of all documents together, also for other registrations of the model: `"10 GiB"`. Defaults to any number. */
   readonly quota?: ByteSize.Input | undefined
   /** Of the documents with the same value of a field, such as their owner: `{ owner: "100 MiB" }`. Defaults to any number. */
   readonly quotaBy?: { readonly [field: string]: ByteSize.Input } | undefined

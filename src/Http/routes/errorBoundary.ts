@@ -186,6 +186,8 @@ const defect = Effect.fnUntraced(function*(cause: Cause.Cause<unknown>, errorRes
 /** What can be done at a path. */
 interface Allowed {
   readonly methods: ReadonlyArray<string>
+  /** What `OPTIONS` tells beside them. */
+  readonly told: { readonly [header: string]: string }
   /** The content types of the bodies that methods take. */
   readonly accepting: { readonly [header: string]: string }
 }
@@ -205,16 +207,17 @@ const allowedByPath = (
   }
   const paths = FindMyWay.make<Allowed>(routerConfig)
   for (const [path, own] of byPath) paths.on("GET", path, allowedIn(own))
-  return { byPath: paths, any: { ...allowedIn([...byPath.values()].flat()), accepting: {} } }
+  return { byPath: paths, any: { ...allowedIn([...byPath.values()].flat()), accepting: {}, told: {} } }
 }
 
-type Asked = Pick<Route, "path" | "patchTypes"> & { readonly method: string }
+type Asked = Pick<Route, "path" | "patchTypes" | "told"> & { readonly method: string }
 
 const allowedIn = (routes: ReadonlyArray<Asked>): Allowed => {
   const types = routes.flatMap(({ patchTypes = [] }) => patchTypes)
   const methods = allowedOf(routes.map(({ method }) => method))
   return {
     methods,
+    told: Object.assign({}, ...routes.map(({ told }) => told)),
     accepting: {
       ...types.length === 0 ? {} : { "accept-patch": types.join(", ") },
       // RFC 10008, section 3.
@@ -229,8 +232,10 @@ const unrouted = (allowed: ReturnType<typeof allowedByPath>, errorResponses: Err
     const [path = "/"] = url.split("?", 1)
     const found = url === "*" && method === "OPTIONS" ? allowed.any : allowed.byPath.find("GET", url)?.handler
     if (found === undefined) return errorResponses.sentence("NotFound", textOfKey("errors.Route", { path }))
-    const { accepting, methods } = found
+    const { accepting, methods, told } = found
     return method === "OPTIONS"
-      ? Effect.succeed(HttpServerResponse.empty({ status: 204, headers: { allow: methods.join(", "), ...accepting } }))
+      ? Effect.succeed(
+        HttpServerResponse.empty({ status: 204, headers: { allow: methods.join(", "), ...accepting, ...told } })
+      )
       : Effect.map(errorResponses.notAllowed(method, path, methods), HttpServerResponse.setHeaders(accepting))
   })

@@ -35,6 +35,8 @@ export interface Route extends Handled {
   readonly tellsTransaction?: boolean
   /** The content types of the bodies of a `PATCH`. */
   readonly patchTypes?: ReadonlyArray<string> | undefined
+  /** What `OPTIONS` tells beside the methods. Defaults to nothing. */
+  readonly told?: { readonly [header: string]: string }
   /** Where it is asked as well, with its parameters in the body: see `askedByBody`. */
   readonly asked?: ReadonlyArray<{ readonly method: "QUERY" | "POST"; readonly path: `/${string}` }>
   /** Whether the engine decides on the request again while the response is sent. */

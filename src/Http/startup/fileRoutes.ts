@@ -3,10 +3,11 @@ import * as ByteSize from "effect/ByteSize"
 import * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
 import type * as Views from "../../Access/internal.ts"
+import { configOf } from "../../internal/configurationKeys.ts"
 import { fileFieldsOf } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import { DocumentStore } from "../../Repository/DocumentStore.ts"
-import { declaredQuotas, pictureSizesOf } from "../../Repository/internal.ts"
+import { declaredQuotas, pictureSizesOf, unfinishedUploads } from "../../Repository/internal.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import type { Method } from "../description/endpoint.ts"
 import type { Uploads } from "../files/uploads.ts"
@@ -49,7 +50,10 @@ export const uploadsFor = Effect.fnUntraced(function*(
   )
   const roomFor = yield* declaredQuotas({ store, files }, model, given[0] && quotasOf(given[0]))
   const { uploadsOf } = yield* Effect.promise(() => import("../files/uploads.ts"))
-  return uploadsOf(model, files, pictures, { ...limits, roomFor })
+  const unfinished = options?.resumable === true
+    ? yield* unfinishedUploads({ store, files }, yield* configOf("files.upload_keep"))
+    : undefined
+  return uploadsOf(model, files, pictures, { ...limits, roomFor, unfinished })
 })
 
 interface Made extends RouteSurroundings, Pick<ServedRoute, "respondBadRequest"> {
@@ -80,10 +84,15 @@ export const fileRoutes = Effect.fnUntraced(function*(
   const reading = ofDocument("GET")
   const writing = ofDocument("PATCH")
   const { fileHandlers } = yield* Effect.promise(() => import("../documentFiles/handlers.ts"))
+  const { tusHeaders, tusOptions, tusType } = yield* Effect.promise(() => import("../documentFiles/resumable.ts"))
   const { addresses } = yield* Effect.promise(() => import("../documentFiles/addresses.ts"))
-  return [...made.uploads.fields.values()].flatMap(({ isList, name }): ReadonlyArray<ServedRoute> => {
+  return [...made.uploads.fields.values()].flatMap((field): ReadonlyArray<ServedRoute> => {
+    const { isList, maxSize = made.limits.maxMultipartSize, name } = field
     const at = `${path}/:id/${name}` as const
-    const { get, put, remove } = fileHandlers({ ...made, registration, repository, patch: writing?.handler }, name)
+    const { get, put, remove, resumable } = fileHandlers(
+      { ...made, registration, repository, patch: writing?.handler },
+      name
+    )
     const item = isList ? `${at}/:key` as const : at
     const [read] = route(reading, "GET", item, get)
     const signed = read === undefined ? undefined : addresses({
@@ -96,7 +105,26 @@ export const fileRoutes = Effect.fnUntraced(function*(
       ),
       respondBadRequest: made.respondBadRequest
     })
+    const { unfinished } = made.uploads
+    const uploads = unfinished && resumable(unfinished)
+    const headers = { ...writing?.headers, ...tusHeaders }
+    const tus = (method: Method, path: `/${string}`, handler: ResponseEffect): ReadonlyArray<ServedRoute> =>
+      route(writing, method, path, handler).map(({ caching: _caching, ...others }) => ({
+        ...others,
+        headers,
+        told: tusOptions(maxSize),
+        ...method === "PATCH" ? { patchTypes: [tusType] } : {}
+      }))
     return [
+      ...(isList ? [at, item] as const : [at]).flatMap((place) =>
+        uploads === undefined ? [] : [
+          ...tus("POST", `${place}/uploads`, uploads.create),
+          ...tus("GET", `${place}/uploads/:upload`, uploads.head),
+          ...tus("PATCH", `${place}/uploads/:upload`, uploads.patch),
+          ...tus("DELETE", `${place}/uploads/:upload`, uploads.remove),
+          ...tus("POST", `${place}/uploads/:upload`, uploads.instead)
+        ]
+      ),
       ...read === undefined ? [] : [read],
       ...route(writing, "PUT", item, put),
       ...route(writing, "DELETE", item, remove),

@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type { FileStoreFailed } from "../../Files/FileStore.ts"
+import { isIdentifier } from "../../Files/internal.ts"
 import type { Document, DocumentStore } from "../DocumentStore.ts"
 import { historyOf } from "../repository/historyEntry.ts"
 import type { ReadError } from "../RepositoryError.ts"
@@ -65,7 +66,8 @@ export const sweep = Effect.fnUntraced(function*(
     ),
     Effect.fnUntraced(function*(records) {
       const ids = records.map(({ _id }) => _id)
-      const isRemoved = yield* removeBytes(stores, [...ids.map(String), ...records.flatMap(madeIdsOf)])
+      const bytes = [...ids.map(String).filter(isIdentifier), ...records.flatMap(madeIdsOf)]
+      const isRemoved = yield* removeBytes(stores, bytes)
       if (isRemoved) yield* store.deleteMany(fileRecords, { _id: { $in: ids }, holders: [] })
     })
   )

@@ -65,6 +65,9 @@ export const de: { readonly [K in keyof typeof en]: string } & { readonly [key: 
   "errors.FileType": "Die Datei ist ihren Bytes nach {type}, und muss von der Art {types} sein",
   "errors.PictureUnreadable": "Die Datei ist kein Bild, das gelesen werden kann",
   "errors.PictureTooLarge": "Das Bild hat mehr als {limit} Bildpunkte",
+  "errors.UploadOffset":
+    "Die Übertragung geht bei Byte {offset} weiter, oder in einer anderen Anfrage: bitte nach dem Stand fragen",
+  "errors.UploadProtocol": "Übertragungen sind die von tus 1.0.0, und der Header Tus-Resumable muss es sagen",
   "errors.FileQuota": "Die Dateien von {model} dürfen zusammen {limit} Bytes haben, und hätten mehr",
   "errors.FileQuotaBy":
     "Die Dateien von {model} mit diesem Wert von {field} dürfen zusammen {limit} Bytes haben, und hätten mehr",

@@ -383,6 +383,16 @@ describe("files of documents", () => {
       })
       assert.containsAllKeys(Object(at["put"]?.["responses"]), ["200", "412", "413", "415"])
       assert.containsAllKeys(paths, ["/api/v1/photos/{id}/pages", "/api/v1/photos/{id}/pages/{key}"])
+      assert.notProperty(paths, "/api/v1/photos/{id}/picture/uploads")
+      const resumable = KernelEngine.make("photos").register(photos, { files: { resumable: true } })
+      const { paths: more } = OpenApi.make(resumable, { title: "Photos", version: "1" })
+      const uploads = (at: string) => [
+        Object.keys(more[`/photos/{id}/${at}/uploads`] ?? {}),
+        Object.keys(more[`/photos/{id}/${at}/uploads/{upload}`] ?? {})
+      ]
+      for (const at of ["picture", "pages", "pages/{key}"]) {
+        assert.deepStrictEqual(uploads(at), [["post"], ["head", "patch", "delete"]], at)
+      }
     }))
 })
 
@@ -662,7 +672,7 @@ const guarded = KernelEngine.make("photos")
       .grant(Role("narrow"), { methods: ["GET"], rows: (me) => ($) => $.owner.equals(me.subject) })
       .grant(Role("narrow"), { methods: ["PATCH"] })
       .require(Role("admin"), ["GET", "POST", "PATCH"]),
-    { urlBase: "/api/v1" }
+    { urlBase: "/api/v1", files: { resumable: true } }
   )
   .enableSecurity()
 
@@ -680,6 +690,32 @@ describe("rights to files", () => {
     yield* admin("PUT", `/${id}/picture`, put)
     return { ...service, admin, as, id, anonymous: caller(service.baseUrl) }
   })
+
+  it.effect("hold for each request of a resumable upload, which only who has begun it finds", () =>
+    Effect.gen(function*() {
+      const { admin, anonymous, as, id } = yield* setUp
+      const [ann, bob, reader] = [yield* as("ann", "owner"), yield* as("bob", "owner"), yield* as("ron", "reader")]
+      const headers = { "tus-resumable": "1.0.0", "upload-length": "5" }
+      const begin = (by: typeof ann) => by("POST", `/${id}/picture/uploads`, { headers })
+      assert.deepStrictEqual(
+        (yield* Effect.all([begin(anonymous), begin(bob), begin(reader)])).map(({ status }) => status),
+        [401, 404, 403]
+      )
+      const { headers: { location = "" }, status } = yield* begin(ann)
+      assert.strictEqual(status, 201)
+      for (const other of [bob, admin, anonymous]) {
+        for (const method of ["HEAD", "PATCH", "DELETE"]) {
+          const { status } = yield* other(method, location, { headers })
+          assert.include([401, 404], status)
+        }
+      }
+      const sent = yield* ann("PATCH", location, {
+        headers: { ...headers, "upload-offset": "0", "content-type": "application/offset+octet-stream" },
+        body: "hello"
+      })
+      assert.strictEqual(sent.status, 204)
+      assert.strictEqual((yield* ann("GET", `/${id}/picture`)).bytes.toString(), "hello")
+    }))
 
   it.effect("are those to the document and to the field, and what is hidden is as what is not there", () =>
     Effect.gen(function*() {
