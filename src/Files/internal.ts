@@ -7,7 +7,14 @@ import { FileStore, makeFolder, makeMemory } from "./FileStore.ts"
 import type { Service } from "./port/service.ts"
 
 export { makeFolder } from "./FileStore.ts"
-export { isPicture, isSharpMissing, putCleaned, resizedPicture, type Resizing } from "./pictures/pictures.ts"
+export {
+  isCleanable,
+  isPicture,
+  isSharpMissing,
+  putCleaned,
+  resizedPicture,
+  type Resizing
+} from "./pictures/pictures.ts"
 export { FileMissing, FileStoreFailed, PictureRefused } from "./port/errors.ts"
 export type { Entry, Service } from "./port/service.ts"
 export { isIdentifier, newIdentifier, putting } from "./stores/contents.ts"

@@ -45,6 +45,9 @@ export const resizedPicture = <E>(
     (bytes) => ({ bytes, type: `image/${format}` })
   )
 
+/** Whether pictures of the type can be kept without metadata. */
+export const isCleanable = (type: string): boolean => encoded.has(type)
+
 /**
  * Keeps a picture without metadata, but with its profile of colours. Only what can be encoded again as it is, is not refused. It is in
  * the store until all of it has arrived, so that nobody who sends slowly keeps others from their pictures.

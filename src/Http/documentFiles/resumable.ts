@@ -100,7 +100,10 @@ export const resumableHandlers = <Asked>(
     const received = yield* Effect.tapError(
       uploads.receive(field, { content, name, type, size: length, room }),
       // No repetition makes it a file that the field takes.
-      (error) => error._tag === "UnsupportedMediaType" ? unfinished.remove(upload) : Effect.void
+      (error) =>
+        error._tag === "UnsupportedMediaType" || error._tag === "UnprocessableContent"
+          ? unfinished.remove(upload)
+          : Effect.void
     )
     if (!(yield* unfinished.become(upload, received.file.id, before?.file))) {
       yield* uploads.discard([received])

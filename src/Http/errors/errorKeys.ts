@@ -51,7 +51,7 @@ export const errorKeys = {
     "errors.InItem"
   ],
   UnsupportedMediaType: ["errors.BodyType", "errors.BodyEncoding", "errors.FileType", "errors.PictureUnreadable"],
-  UnprocessableContent: ["errors.KeyReused"],
+  UnprocessableContent: ["errors.KeyReused", "errors.FileType", "errors.PictureUnreadable"],
   TooManyRequests: ["errors.TooManyRequests", "errors.TooManyAttempts", "errors.CostlyStreams"],
   InternalServerError: ["errors.InternalServerError", "errors.DataDamaged"],
   NotImplemented: ["errors.Unsupported"],

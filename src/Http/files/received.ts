@@ -6,7 +6,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { randomBytes } from "node:crypto"
 import type { FileStoreFailed, PictureRefused, Service } from "../../Files/FileStore.ts"
-import { putCleaned } from "../../Files/internal.ts"
+import { isCleanable, putCleaned } from "../../Files/internal.ts"
 import { safeFileName } from "../../internal/safeFileName.ts"
 import type { FileField, StoredFile } from "../../Model/internal.ts"
 import type { Room } from "../../Repository/internal.ts"
@@ -50,7 +50,9 @@ export const receive = (
     const { head, whole } = yield* peeked(content)
     const type = yield* checkedType(head, said, types)
     const limits = { maxPixels, maxSize: Math.min(maxSize, room?.bytes ?? Infinity) }
-    const { id, sha256, size } = yield* stripMetadata && type.startsWith("image/")
+    const isCleaned = stripMetadata && type.startsWith("image/")
+    if (isCleaned && !isCleanable(type)) return yield* errorOf("UnsupportedMediaType", "errors.PictureUnreadable")
+    const { id, sha256, size } = yield* isCleaned
       ? putCleaned(files, whole, type, limits)
       : files.put(whole, limits)
     return {
@@ -68,12 +70,15 @@ export const receive = (
     PictureRefused: ({ limit }: PictureRefused) =>
       Effect.fail(
         limit === undefined
-          ? errorOf("UnsupportedMediaType", "errors.PictureUnreadable")
+          ? errorOf("UnprocessableContent", "errors.PictureUnreadable")
           : errorOf("PayloadTooLarge", "errors.PictureTooLarge", { limit })
       )
   }))
 
-/** The type of a file by its first bytes, which has to be one that the field takes and that the sender may say. */
+/**
+ * The type of a file by its first bytes. One that the field does not take is a 415; what is none of the type that its sender says, and the
+ * field takes, is a 422 (RFC 9110, sections 15.5.16 and 15.5.21).
+ */
 export const checkedType = Effect.fnUntraced(function*(
   head: Uint8Array,
   said: string | undefined,
@@ -81,10 +86,14 @@ export const checkedType = Effect.fnUntraced(function*(
 ): Effect.fn.Return<string, HttpError> {
   const type = yield* typeOfHead(head, said)
   if (types.length > 0 && !types.includes(type)) {
-    return yield* errorOf("UnsupportedMediaType", "errors.FileType", { type, types: types.join(", ") })
+    const args = { type, types: types.join(", ") }
+    // Of a type that the field takes, it is the bytes that contradict.
+    return yield* said !== undefined && types.includes(said)
+      ? errorOf("UnprocessableContent", "errors.FileType", args)
+      : errorOf("UnsupportedMediaType", "errors.FileType", args)
   }
   if (!isAsSaid(type, said)) {
-    return yield* errorOf("UnsupportedMediaType", "errors.FileType", { type, types: said ?? "" })
+    return yield* errorOf("UnprocessableContent", "errors.FileType", { type, types: said ?? "" })
   }
   return type
 })

@@ -83,7 +83,7 @@ const operationsOf = (field: FileField, { get, patch }: Node): Record<"one" | "l
       },
       responses: {
         [status]: Json.nodeOf(Json.nodeOf(patch)["responses"])["200"],
-        ...withoutSuccess(Json.nodeOf(Json.nodeOf(patch)["responses"]))
+        ...withUnprocessable(withoutSuccess(Json.nodeOf(Json.nodeOf(patch)["responses"])))
       }
     })
   const one = {
@@ -177,7 +177,10 @@ const uploadsOf = (name: string, isItem: boolean, { patch }: Node): Record<"begi
       header("Tus-Resumable", "The version of the protocol", { type: "string", enum: ["1.0.0"] }),
       ...Json.listOf(more["parameters"])
     ],
-    responses: { [status]: { description: summary, headers }, ...withoutSuccess(Json.nodeOf(responses)) }
+    responses: {
+      [status]: { description: summary, headers },
+      ...withUnprocessable(withoutSuccess(Json.nodeOf(responses)))
+    }
   })
   return {
     begin: {
@@ -210,6 +213,15 @@ const binary = (types: ReadonlyArray<string>): Node =>
   Object.fromEntries(types.map((type) => [type, { schema: { type: "string", contentMediaType: type } }]))
 
 const withoutSuccess = (responses: Node): Node => Json.omitBy(responses, (status) => /^[23]/u.test(status))
+
+/** Adds what is answered to bytes that are not what their sender says. */
+const withUnprocessable = (responses: Node): Node => {
+  const { headers: _headers, ...unsupported } = Json.nodeOf(responses["415"])
+  const description = "The bytes of a file are not what their sender says, or no picture that can be read"
+  return Object.fromEntries(
+    Object.entries({ ...responses, "422": { ...unsupported, description } }).toSorted(([a], [b]) => a < b ? -1 : 1)
+  )
+}
 
 const headersOfFile: Node = {
   ETag: { description: "The checksum of the bytes", schema: { type: "string" } },

@@ -112,7 +112,7 @@ inBrowser("Files in a browser", (open) => {
           form.set("file", new Blob([Buffer.from(content, "latin1")], { type }), name)
           const response = await fetch(`${baseUrl}/posts/${post?.id}/files`, { method: "POST", body: form })
           const location = response.headers.get("location")
-          if (location === null) assert.strictEqual(response.status, 415, name)
+          if (location === null) assert.include([415, 422], response.status, name)
           else made.push(location)
         }
         return made
