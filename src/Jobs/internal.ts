@@ -4,6 +4,6 @@
  * @since 0.1.0
  */
 export type { Failure } from "./queue/description.ts"
-export { untilIdle } from "./queue/jobQueue.ts"
+export { putOff, untilIdle } from "./queue/jobQueue.ts"
 export { scheduledOf } from "./running/schedules.ts"
 export { runJobs, type RunOptions } from "./running/workers.ts"

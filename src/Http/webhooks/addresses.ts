@@ -25,7 +25,7 @@ export const makeAllowed = (networks: ReadonlyArray<string>): (address: string) 
 
 /** Connects to allowed addresses alone. */
 export const connectorTo = (
-  undici: typeof Undici,
+  undici: Pick<typeof Undici, "buildConnector">,
   isAllowed: (address: string) => boolean
 ): Undici.buildConnector.connector => {
   const connect = undici.buildConnector({ allowH2: false, timeout: connectMillis, lookup: lookupOf(isAllowed) })

@@ -13,7 +13,7 @@ import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import type { Failure } from "../../Jobs/internal.ts"
+import { type Failure, putOff } from "../../Jobs/internal.ts"
 import type { Any } from "../../Jobs/Job.ts"
 import { Delivery, job, type Options, type payload, Subscription } from "../../Jobs/Webhooks.ts"
 import { DocumentStore, type Update } from "../../Repository/DocumentStore.ts"
@@ -94,7 +94,7 @@ export const delivering = Effect.fnUntraced(function*(
     const next = delay === undefined ? undefined : now + Duration.toMillis(Duration.fromInputUnsafe(delay))
     const state: State = isSuccess ? "delivered" : next === undefined ? "failed" : "retrying"
     const change: Update | undefined = isSuccess
-      ? subscription.failures === 0 ? undefined : { $set: { failures: 0 }, $unset: { pausedUntil: "", reason: "" } }
+      ? subscription.failures === 0 ? undefined : { $set: { failures: 0 }, $unset: { paused_until: "", reason: "" } }
       : isGone
       ? { $set: { enabled: false, reason: "the receiver has answered 410: it is gone" } }
       : enabled
@@ -110,7 +110,7 @@ export const delivering = Effect.fnUntraced(function*(
       subscription: id,
       ...owner === undefined ? {} : { owner },
       event,
-      type,
+      event_type: type,
       subject,
       state,
       attempts: attempt,
@@ -129,7 +129,7 @@ export const delivering = Effect.fnUntraced(function*(
     return state
   })
 
-  const attempted = Effect.fnUntraced(function*(delivery: Payload) {
+  const attempted = Effect.fnUntraced(function*(delivery: Payload, id: string) {
     const found = yield* subscriptions.findOne(($) => $.id.equals(delivery.subscription))
     if (Option.isNone(found)) return "unsubscribed"
     const receiver = receiverOf(found.value)
@@ -137,7 +137,7 @@ export const delivering = Effect.fnUntraced(function*(
     const now = yield* Clock.currentTimeMillis
     const lane = subscription.id
     if (subscription.enabled && pausedUntil > now || !lanes.enter(lane, failures > 0)) {
-      yield* job.enqueue(delivery, { delay: Math.max(lanes.next(lane, now), pausedUntil) - now })
+      yield* putOff(job, id, Math.max(lanes.next(lane, now), pausedUntil))
       return "put off"
     }
     return yield* Effect.gen(function*() {
@@ -160,9 +160,9 @@ export const delivering = Effect.fnUntraced(function*(
       name: job.name,
       "~appkernel/Job": { ...described, options: { ...described.options, concurrency: Math.max(2, concurrency) } }
     },
-    run: (delivery: Payload) =>
+    run: (delivery: Payload, { id }) =>
       Effect.tap(
-        attempted(delivery),
+        attempted(delivery, id),
         (outcome) => Metric.update(Metric.withAttributes(outcomes, { type: delivery.type, outcome }), 1)
       )
   }
@@ -183,7 +183,7 @@ interface Receiver {
 }
 
 const receiverOf = (subscription: Subscription): Receiver => {
-  const { enabled, failures, owner, pausedUntil, reason } = subscription
+  const { enabled, failures, owner, paused_until: pausedUntil, reason } = subscription
   const isAgain = enabled && reason !== undefined
   return {
     subscription,
@@ -197,7 +197,7 @@ const pausing = (failures: number, now: number, maxFailures: number): Update => 
   const count = failures + 1
   const pausedUntil = dateOf(now + Math.min(firstPause * 2 ** Math.min(failures, 20), maxPause))
   return count < maxFailures
-    ? { $set: { failures: count, pausedUntil }, $unset: { reason: "" } }
+    ? { $set: { failures: count, paused_until: pausedUntil }, $unset: { reason: "" } }
     : { $set: { failures: count, enabled: false, reason: `${count} attempts have failed, and none has succeeded` } }
 }
 
@@ -221,9 +221,12 @@ const defaultDelays: ReadonlyArray<Duration.Input> = [
 
 const deliveryIdOf = ({ event, subscription }: Payload): string => `${event}.${subscription}`
 
-const secretsOf = ({ earlierSecret, earlierUntil, secret }: Subscription, now: number): ReadonlyArray<string> =>
-  earlierSecret !== undefined && earlierUntil !== undefined && earlierUntil.epochMilliseconds > now
-    ? [secret, earlierSecret]
+const secretsOf = (
+  { earlier_secret: earlier, earlier_until: until, secret }: Subscription,
+  now: number
+): ReadonlyArray<string> =>
+  earlier !== undefined && until !== undefined && until.epochMilliseconds > now
+    ? [secret, earlier]
     : [secret]
 
 /** How many deliveries of each subscription are made at a time: one for a receiver that fails, and never all for one. */

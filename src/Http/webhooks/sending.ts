@@ -31,8 +31,12 @@ export const makeSending = Effect.fnUntraced(function*(
   { insecure = false, networks = [], timeout = "15 seconds" }: Options
 ): Effect.fn.Return<(message: Message) => Effect.Effect<Answer>, never, Scope.Scope> {
   const isAllowed = yield* Effect.sync(() => makeAllowed(networks))
-  const undici = yield* Effect.promise(() => import("@effect/platform-node/Undici"))
-  const dispatcher = yield* NodeHttpClient.makeDispatcherOptions({ connect: connectorTo(undici, isAllowed) })
+  // In one file, a CommonJS package has no other names.
+  const { default: undici } = yield* Effect.promise(() => import("@effect/platform-node/Undici"))
+  const dispatcher = yield* Effect.acquireRelease(
+    Effect.sync(() => new undici.Agent({ connect: connectorTo(undici, isAllowed) })),
+    (agent) => Effect.promise(() => agent.destroy())
+  )
   const client = yield* Effect.provideService(NodeHttpClient.makeUndici, NodeHttpClient.Dispatcher, dispatcher)
   return ({ body, id, secrets, url: text }) =>
     Effect.gen(function*(): Effect.fn.Return<Answer> {

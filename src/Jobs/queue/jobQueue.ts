@@ -11,7 +11,7 @@ import { afterCommit } from "../../Repository/internal.ts"
 import type { ReadError, StoreError } from "../../Repository/RepositoryError.ts"
 import { CurrentUser } from "../../Security/CurrentUser.ts"
 import type { Described, EnqueueOptions } from "./description.ts"
-import { localQueue, queuedJobs, wake } from "./records.ts"
+import { jobIdOf, localQueue, queuedJobs, thisProcess, wake } from "./records.ts"
 import { offerTo } from "./storedQueue.ts"
 
 /** What is stored of a job. */
@@ -83,6 +83,23 @@ export const retryDead = Effect.fnUntraced(function*(id: string): Effect.fn.Retu
   yield* afterCommit(wake(store, String(found["queue"])))
   return true
 })
+
+/**
+ * Gives a job that runs another time, and takes back the attempt. What its worker says of it at the end of its work has no effect any
+ * more.
+ */
+export const putOff = (
+  { name }: Pick<Described, "name">,
+  id: string,
+  due: number
+): Effect.Effect<void, StoreError, DocumentStore> =>
+  DocumentStore.use((store) =>
+    store.updateOne(queuedJobs, { _id: jobIdOf(name, id), state: "running", process: thisProcess }, {
+      $set: { state: "waiting", due: dateOf(due) },
+      $inc: { attempts: -1 },
+      $unset: { token: "", process: "" }
+    })
+  ).pipe(Effect.asVoid)
 
 /** Waits until no job of these queues is due or running: for tests, whose clock does not go on meanwhile. */
 export const untilIdle = Effect.fnUntraced(function*(
