@@ -8,6 +8,7 @@ import { Users } from "./resources/Users.ts"
 import { Payments } from "./services/PaymentService.ts"
 import { UsersV2 } from "./services/UserServiceV2.ts"
 import { stock } from "./stock.ts"
+import { Deliveries, Subscriptions } from "./webhooks.ts"
 
 // The engine is a value that tests and clients import, so it is made before any configuration is read.
 // @effect-diagnostics-next-line processEnv:off
@@ -21,7 +22,10 @@ export const engine = KernelEngine.make("shop", { development: process.env["NODE
   .register(Tokens.service, { urlBase: "/api/v1" })
   .register(Jobs, { urlBase: "/api/v1", segment: "jobs", name: "jobs" })
   .register(sending)
+  .register(Subscriptions, { urlBase: "/api/v1", segment: "subscriptions", name: "subscriptions" })
+  .register(Deliveries, { urlBase: "/api/v1", segment: "deliveries", name: "deliveries" })
   .enableCron("close-day", "0 0 * * *", closeDay, { zone: "Europe/Zurich" })
+  .enableWebhooks({ "order.created": Orders })
   .enableSecurity()
   .use(HttpRouter.add("GET", "/", HttpServerResponse.redirect("/docs")))
   .use(stock)

@@ -275,7 +275,7 @@ describe("Webhooks", () => {
       yield* idle
       // The first is gone, and its deletion is told.
       assert.sameDeepMembers(received.slice(1).map(told), [["order.created", second, 2], ["order.deleted", first, 1]])
-      assert.sameMembers((yield* ann.deliveries.list())._items.map(({ type }) => type), [
+      assert.sameMembers((yield* ann.deliveries.list())._items.map(({ event_type: type }) => type), [
         "order.created",
         "order.deleted"
       ])

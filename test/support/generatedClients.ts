@@ -1,9 +1,9 @@
 /** Clients that generators make of the example shop and of a nasty service: each is compiled, and calls what runs. */
 import { assert, it } from "@effect/vitest"
-import { Effect, Layer, Logger } from "effect"
+import { DateTime, Effect, Layer, Logger } from "effect"
 import { HttpServer } from "effect/http"
 import { engine as shopOfExample } from "../../examples/shop/engine.ts"
-import { EmbeddedStore, KernelServer, OpenApi } from "../../src/index.ts"
+import { EmbeddedStore, KernelServer, OpenApi, Repository, Webhooks } from "../../src/index.ts"
 import { type Generator, type Options, printedByClients } from "./clientGenerators.ts"
 import { engine as nasty } from "./nastyService.ts"
 import { quickHashes } from "./quickHashes.ts"
@@ -13,6 +13,25 @@ import { Files } from "./uploads.ts"
 const shop = shopOfExample.register(Files, { urlBase: "/api/v1" })
 
 const address = Effect.map(HttpServer.HttpServer, ({ address }) => HttpServer.formatAddress(address))
+
+/** A delivery to the administrator, who has no account by which there would be one. */
+const delivered = Effect.gen(function*() {
+  const deliveries = yield* Repository.for(Webhooks.Delivery)
+  const about = { subscription: "WS1", event: "E1", subject: "O1" }
+  const at = yield* DateTime.now
+  yield* deliveries.insert(
+    new Webhooks.Delivery({
+      id: "E1.WS1",
+      ...about,
+      owner: "U-admin",
+      event_type: "order.created",
+      state: "failed",
+      attempts: 1,
+      at,
+      payload: JSON.stringify({ ...about, type: "order.created", time: DateTime.formatIso(at), attempt: 1 })
+    })
+  )
+})
 
 const surroundings = Layer.provideMerge(KernelServer.layerWith({ address: "127.0.0.1", port: 0 }))
 const inMemory = Layer.provide([EmbeddedStore.layerMemory, quickHashes])
@@ -43,7 +62,8 @@ const services = {
       )
     ).pipe(
       Effect.flatMap((context) =>
-        Effect.all([address, Effect.map(administrator, ({ authorization }) => authorization)]).pipe(
+        Effect.all([delivered, address, Effect.map(administrator, ({ authorization }) => authorization)]).pipe(
+          Effect.map(([, ...args]) => args),
           Effect.provide(context)
         )
       )

@@ -28,6 +28,7 @@ export class Order extends Model.Class<Order>()("Order", {
   placed: Model.DateTime.pipe(Validator.past, Model.generated(Generator.dateNow)),
   ...Model.historied
 }, {
+  logged: true,
   validators: [
     Validator.related(
       "OneLinePerProduct",

@@ -108,6 +108,7 @@ if (order._type !== "Order") throw new Error(order._type)
 answered(await client.GET("/api/v1/orders", { params: { query: { sort_by: "placed", count: "none" } } }))
 answered(await client.GET("/api/v1/orders/{id}", { params: { path: { id: order.id } } }))
 answered(await client.GET("/api/v1/orders/aggregate", { params: { query: { pipe } } }))
+answered(await client.GET("/api/v1/orders/changes", { params: { query: { offset: "now" } } }))
 answered(await client.POST("/api/v1/orders/query", { body: {} }))
 answered(await client.GET("/api/v1/orders/schema"))
 answered(await client.GET("/api/v1/orders/meta"))
@@ -127,6 +128,33 @@ answered(await client.GET("/api/v1/jobs/aggregate", { params: { query: { pipe } 
 answered(await client.POST("/api/v1/jobs/query", { body: {} }))
 answered(await client.GET("/api/v1/jobs/schema"))
 answered(await client.GET("/api/v1/jobs/meta"))
+
+// webhooks
+const subscription = answered(
+  await client.POST("/api/v1/subscriptions", {
+    params: { header },
+    body: { url: "https://partner.example/hooks", types: ["order.created"], enabled: true }
+  })
+)
+if (subscription._type !== "WebhookSubscription") throw new Error(subscription._type)
+const subscribed = { path: { id: subscription.id } }
+answered(await client.GET("/api/v1/subscriptions"))
+answered(await client.GET("/api/v1/subscriptions/{id}", { params: subscribed }))
+answered(await client.PATCH("/api/v1/subscriptions/{id}", { params: subscribed, body: { enabled: false } }))
+answered(await client.POST("/api/v1/subscriptions/{id}/rotate", { params: subscribed }))
+answered(await client.GET("/api/v1/subscriptions/aggregate", { params: { query: { pipe } } }))
+answered(await client.POST("/api/v1/subscriptions/query", { body: {} }))
+answered(await client.GET("/api/v1/subscriptions/schema"))
+answered(await client.GET("/api/v1/subscriptions/meta"))
+answered(await client.DELETE("/api/v1/subscriptions/{id}", { params: subscribed }))
+const { _items: deliveries } = answered(await client.GET("/api/v1/deliveries"))
+const delivery = { path: { id: deliveries[0]?.id ?? "" } }
+answered(await client.GET("/api/v1/deliveries/{id}", { params: delivery }))
+answered(await client.POST("/api/v1/deliveries/{id}/send_again", { params: delivery }))
+answered(await client.GET("/api/v1/deliveries/aggregate", { params: { query: { pipe } } }))
+answered(await client.POST("/api/v1/deliveries/query", { body: {} }))
+answered(await client.GET("/api/v1/deliveries/schema"))
+answered(await client.GET("/api/v1/deliveries/meta"))
 
 // payments
 const { payment } = answered(
@@ -267,7 +295,12 @@ import json, sys
 from client import Client
 from client.api.jobs import (jobs_aggregate, jobs_discard, jobs_get, jobs_list, jobs_meta, jobs_query, jobs_retry,
     jobs_schema)
-from client.api.orders import (orders_aggregate, orders_create, orders_get, orders_list, orders_meta, orders_query,
+from client.api.deliveries import (deliveries_aggregate, deliveries_get, deliveries_list, deliveries_meta,
+    deliveries_query, deliveries_schema, deliveries_send_again)
+from client.api.subscriptions import (subscriptions_aggregate, subscriptions_create, subscriptions_delete,
+    subscriptions_get, subscriptions_list, subscriptions_meta, subscriptions_patch, subscriptions_query,
+    subscriptions_rotate, subscriptions_schema)
+from client.api.orders import (orders_aggregate, orders_changes, orders_create, orders_get, orders_list, orders_meta, orders_query,
     orders_revision, orders_revisions, orders_schema)
 from client.api.payments import payments_methods, payments_pay, payments_status
 from client.api.changes import api_v1_changes
@@ -344,6 +377,7 @@ order = asked("POST /api/v1/orders", orders_create.sync_detailed(
 asked("GET /api/v1/orders", orders_list.sync_detailed(client=client, sort_by="placed", count=m.OrdersListCount.NONE))
 asked("GET /api/v1/orders/{id}", orders_get.sync_detailed(order.id, client=client))
 asked("GET /api/v1/orders/aggregate", orders_aggregate.sync_detailed(client=counting))
+asked("GET /api/v1/orders/changes", orders_changes.sync_detailed(client=client, offset="now"))
 asked("POST /api/v1/orders/query", orders_query.sync_detailed(client=client, body=m.OrdersQueryBody()))
 asked("GET /api/v1/orders/schema", orders_schema.sync_detailed(client=client))
 asked("GET /api/v1/orders/meta", orders_meta.sync_detailed(client=client))
@@ -360,6 +394,29 @@ asked("GET /api/v1/jobs/aggregate", jobs_aggregate.sync_detailed(client=counting
 asked("POST /api/v1/jobs/query", jobs_query.sync_detailed(client=client, body=m.JobsQueryBody()))
 asked("GET /api/v1/jobs/schema", jobs_schema.sync_detailed(client=client))
 asked("GET /api/v1/jobs/meta", jobs_meta.sync_detailed(client=client))
+
+# webhooks
+subscription = asked("POST /api/v1/subscriptions", subscriptions_create.sync_detailed(
+    client=client, body=m.WebhookSubscriptionCreate(url="https://partner.example/hooks", types=["order.created"]),
+    prefer=whole))
+asked("GET /api/v1/subscriptions", subscriptions_list.sync_detailed(client=client))
+asked("GET /api/v1/subscriptions/{id}", subscriptions_get.sync_detailed(subscription.id, client=client))
+asked("PATCH /api/v1/subscriptions/{id}", subscriptions_patch.sync_detailed(
+    subscription.id, client=client, body=m.WebhookSubscriptionPatch(enabled=False)))
+asked("POST /api/v1/subscriptions/{id}/rotate", subscriptions_rotate.sync_detailed(subscription.id, client=client))
+asked("GET /api/v1/subscriptions/aggregate", subscriptions_aggregate.sync_detailed(client=counting))
+asked("POST /api/v1/subscriptions/query", subscriptions_query.sync_detailed(
+    client=client, body=m.SubscriptionsQueryBody()))
+asked("GET /api/v1/subscriptions/schema", subscriptions_schema.sync_detailed(client=client))
+asked("GET /api/v1/subscriptions/meta", subscriptions_meta.sync_detailed(client=client))
+asked("DELETE /api/v1/subscriptions/{id}", subscriptions_delete.sync_detailed(subscription.id, client=client))
+delivery = asked("GET /api/v1/deliveries", deliveries_list.sync_detailed(client=client)).field_items[0]
+asked("GET /api/v1/deliveries/{id}", deliveries_get.sync_detailed(delivery.id, client=client))
+asked("POST /api/v1/deliveries/{id}/send_again", deliveries_send_again.sync_detailed(delivery.id, client=client))
+asked("GET /api/v1/deliveries/aggregate", deliveries_aggregate.sync_detailed(client=counting))
+asked("POST /api/v1/deliveries/query", deliveries_query.sync_detailed(client=client, body=m.DeliveriesQueryBody()))
+asked("GET /api/v1/deliveries/schema", deliveries_schema.sync_detailed(client=client))
+asked("GET /api/v1/deliveries/meta", deliveries_meta.sync_detailed(client=client))
 
 # payments
 paid = asked("POST /api/v1/payments/pay", payments_pay.sync_detailed(

@@ -27,7 +27,10 @@ const unreached = new Set([
   "POST /api/v1/payments/pay",
   "POST /api/v1/token",
   "GET /api/v1/payments/{payment_id}",
-  "POST /api/v1/users/{id}/change_password"
+  "POST /api/v1/users/{id}/change_password",
+  // Nothing is delivered for who has no account.
+  "GET /api/v1/deliveries/{id}",
+  "POST /api/v1/deliveries/{id}/send_again"
 ])
 
 /** Whether there is a reason not to do what is asked that a schema can't know of. */
@@ -255,7 +258,9 @@ const byChance = new Set([
   "GET /api/v1/orders/{id}/revisions",
   "GET /api/v1/orders/{id}/revisions/{revision}",
   "POST /api/v1/payments/pay",
-  "GET /api/v1/payments/{payment_id}"
+  "GET /api/v1/payments/{payment_id}",
+  // The shop sends nothing while it is asked.
+  "GET /api/v1/deliveries/{id}"
 ])
 
 /** What users may do with what is theirs. */
@@ -263,9 +268,13 @@ const ofOneself = [
   ...byChance,
   ...["GET", "PUT", "PATCH", "DELETE"].map((method) => `${method} /api/v1/users/{id}`),
   ...["", "/aggregate", "/schema", "/meta"].flatMap((path) =>
-    ["users", "orders"].map((segment) => `GET /api/v1/${segment}${path}`)
+    ["users", "orders", "subscriptions", "deliveries"].map((segment) => `GET /api/v1/${segment}${path}`)
   ),
+  "GET /api/v1/orders/changes",
   "POST /api/v1/orders",
+  "POST /api/v1/subscriptions",
+  ...["GET", "PATCH", "DELETE"].map((method) => `${method} /api/v1/subscriptions/{id}`),
+  "POST /api/v1/subscriptions/{id}/rotate",
   "GET /api/v2/users",
   "GET /api/v2/users/{user_id}"
 ]
