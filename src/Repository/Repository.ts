@@ -199,7 +199,7 @@ export const make = Effect.fnUntraced(function*<M extends Model.Any>(
       : versions.viewCollection(other, store, ownCollectionOf(ownerOf(other)), storedOf(other))
   const all = collectionOf(model)
   const files = filesOf(model) === undefined ? undefined : yield* fileRecording(store)
-  if (files !== undefined) yield* files.install
+  if (files !== undefined) yield* files.install(model)
   const authorizedOf = (other: ModelLike) => authorized(other, collectionOf(other), store)
   yield* installReferences(store, model)
   yield* store.changes.record(model.modelName, loggedOf(model))

@@ -62,6 +62,11 @@ describe("FileStore in a folder", () => {
       assert.isTrue(yield* files.isHeld)
       fs.utimesSync(hold, new Date(0), new Date(-130_000))
       assert.isFalse(yield* files.isHeld)
+      assert.isTrue(fs.existsSync(hold))
+      // It is gone for good.
+      fs.utimesSync(hold, new Date(0), new Date(-90_000_000))
+      assert.isFalse(yield* files.isHeld)
+      assert.isFalse(fs.existsSync(hold))
     }))
 
   it.live.skipIf(withSmallDisk === undefined)(

@@ -62,12 +62,13 @@ export const putCleaned = <E>(
   if (format === undefined) return Effect.fail(new PictureRefused({}))
   const isAnimated = format === "gif" || format === "webp"
   const cleaned = (id: string) =>
-    made(files.read(id), maxPixels, { animated: isAnimated }, (picture, { pages = 1 }, bytes) =>
-      // The pictures of an animation have no orientation.
-      (pages === 1 ? picture.autoOrient() : picture).keepIccProfile().toFormat(
-        format,
-        format === "webp" && isLossless(bytes) ? { lossless: true } : qualityOf(format, 90)
-      ))
+    made(files.read(id), maxPixels, { animated: isAnimated }, (picture, { depth, pages = 1, space }, bytes) =>
+      // The pictures of an animation have no orientation, and only a PNG has 16 bits for a colour.
+      inDepth(pages === 1 ? picture.autoOrient() : picture, format === "png" && depth === "ushort" ? space : undefined)
+        .keepIccProfile().toFormat(
+          format,
+          format === "webp" && isLossless(bytes) ? { lossless: true } : qualityOf(format, 90)
+        ))
   return Effect.flatMap(
     files.put(content, { maxSize: Math.min(maxSize, maxBytes) }),
     ({ id }) =>
@@ -95,6 +96,12 @@ const encoded: ReadonlyMap<string, Format | "gif"> = new Map([
   ["image/png", "png"],
   ["image/webp", "webp"]
 ])
+
+/** A picture with the 16 bits for a colour that it has; the usual 8 of another one. */
+const inDepth = (picture: Sharp, space: string | undefined): Sharp =>
+  space === undefined
+    ? picture
+    : picture.toColourspace(space.startsWith("grey") || space === "b-w" ? "grey16" : "rgb16")
 
 /** A PNG with a quality would have a palette of at most 256 colours. */
 const qualityOf = (format: Format | "gif", quality: number): { readonly quality?: number } =>

@@ -1,5 +1,7 @@
 /** What stores of files share: identifiers, ranges, and the measures of a content on its way. */
 import * as WebCrypto from "effect/crypto/WebCrypto"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
 import * as Stream from "effect/Stream"
@@ -47,6 +49,13 @@ export const putting = (
 
 /** The end of a range, without what is behind the end of the file. */
 export const endOf = ({ length, offset }: Range, size: number): number => Math.min(offset + length, size)
+
+/** The age after which a hold is one of a process that was killed. */
+export const staleAfter = Duration.minutes(2)
+
+/** Whether a hold is one of a process that is gone for good, so that its record can be removed. */
+export const isForgotten = (renewed: DateTime.Utc, now: DateTime.Utc): boolean =>
+  DateTime.isLessThan(renewed, DateTime.subtractDuration(now, Duration.days(1)))
 
 // internal
 

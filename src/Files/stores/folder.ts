@@ -17,7 +17,7 @@ import { fileModes } from "../../internal/fileModes.ts"
 import { nodeFiles } from "../../internal/nodeFiles.ts"
 import { FileMissing, FileStoreFailed } from "../port/errors.ts"
 import type { Entry, Service } from "../port/service.ts"
-import { isIdentifier, newIdentifier, putting } from "./contents.ts"
+import { isForgotten, isIdentifier, newIdentifier, putting, staleAfter } from "./contents.ts"
 
 /** The files of a folder, which is created with its first file. */
 export const makeFolderFiles: (folder: string) => Effect.Effect<Service> = Effect.fnUntraced(function*(folder) {
@@ -134,7 +134,9 @@ export const makeFolderFiles: (folder: string) => Effect.Effect<Service> = Effec
   /** Whether the hold is one of a process that runs. */
   const isFresh = Effect.fnUntraced(function*(hold: string) {
     const [{ modified } = { modified: DateTime.makeUnsafe(0) }] = yield* entryOf(hold, path.join(holds, hold))
-    return DateTime.isGreaterThan(modified, DateTime.subtractDuration(yield* DateTime.now, staleAfter))
+    const now = yield* DateTime.now
+    if (isForgotten(modified, now)) yield* fs.remove(path.join(holds, hold), { force: true })
+    return DateTime.isGreaterThan(modified, DateTime.subtractDuration(now, staleAfter))
   })
 
   const held = Effect.fnUntraced(function*(hold: string) {
@@ -188,9 +190,6 @@ export const makeFolderFiles: (folder: string) => Effect.Effect<Service> = Effec
 }, Effect.provide(nodeFiles))
 
 // internal
-
-/** The age after which a hold is one of a process that was killed. */
-const staleAfter = Duration.minutes(2)
 
 const isLevel = (name: string): boolean => /^[0-9a-f]{2}$/u.test(name)
 

@@ -16,7 +16,7 @@ import { createHash } from "node:crypto"
 import { FileMissing, FileStoreFailed } from "../port/errors.ts"
 import type { S3Options } from "../port/s3Options.ts"
 import type { Entry, Range, Service } from "../port/service.ts"
-import { isIdentifier, newIdentifier, putting } from "./contents.ts"
+import { isForgotten, isIdentifier, newIdentifier, putting, staleAfter } from "./contents.ts"
 
 export const makeS3Files = (
   {
@@ -127,21 +127,29 @@ export const makeS3Files = (
     Effect.suspend(() => {
       const path = pathOf(id)
       const tags: Array<string> = []
+      const hash = createHash("sha256")
       let upload: string | undefined
-      const writePart = Effect.fnUntraced(function*({ body, isLast }: Part) {
-        if (isLast && upload === undefined) {
-          yield* conclude("PUT", path, body)
-          return
-        }
+      /** An answer may be lost, and the request that is sent again then finds what it has written itself. */
+      const unlessWritten = (written: Effect.Effect<void, FileStoreFailed>) =>
+        Effect.catchTag(written, "FileStoreFailed", (failure) =>
+          /^(?:412|404 NoSuchUpload)/u.test(failure.detail)
+            ? Effect.flatMap(
+              Effect.option(digestOf(id)),
+              (found) => Option.contains(found, hash.copy().digest("hex")) ? Effect.void : Effect.fail(failure)
+            )
+            : Effect.fail(failure))
+      const writePart = Effect.fnUntraced(function*(body: Buffer<ArrayBuffer>, isLast: boolean) {
+        hash.update(body)
+        if (isLast && upload === undefined) return yield* unlessWritten(Effect.asVoid(conclude("PUT", path, body)))
         upload ??= yield* begun(path)
         const { headers } = yield* send("put", "PUT", `${path}?partNumber=${tags.length + 1}&uploadId=${upload}`, {
           body
         })
         tags.push(headers.get("etag") ?? "")
-        if (isLast) yield* completed(path, upload, tags)
+        if (isLast) yield* unlessWritten(completed(path, upload, tags))
       })
       return Effect.onError(
-        Stream.runForEach(partsOf(content, partSize), writePart),
+        inParts(content, partSize, writePart),
         // What an object may have become of is in `entries`; one of another content stays.
         () => upload === undefined ? Effect.void : Effect.ignore(aborted(path, upload))
       )
@@ -172,6 +180,25 @@ export const makeS3Files = (
         ]
       }))
 
+  /** When the last part of an upload came, and how much has come. */
+  const inProgress = (one: Listed): Effect.Effect<Listed, FileStoreFailed> => {
+    const path = `${pathOf(one.name)}?uploadId=${one.upload}&part-number-marker=`
+    const page = (after: string, before: Listed): Effect.Effect<Listed, FileStoreFailed> =>
+      Effect.gen(function*() {
+        const response = yield* send("entries", "GET", path + after, { isExpected: isGoneOrSuccess })
+        const text = response.status === 404 ? "" : yield* textOf("entries", response)
+        let { modified, size } = before
+        for (const part of elementsOf(text, "Part")) {
+          size += Number(valueOf(part, "Size") ?? 0)
+          modified = DateTime.max(modified, DateTime.makeUnsafe(valueOf(part, "LastModified") ?? 0))
+        }
+        const next = valueOf(text, "IsTruncated") === "true" ? valueOf(text, "NextPartNumberMarker") : undefined
+        const found = { ...before, modified, size }
+        return next === undefined ? found : yield* page(encodeURIComponent(next), found)
+      })
+    return page("0", one)
+  }
+
   const removed = (id: string) =>
     Effect.andThen(
       send("remove", "DELETE", pathOf(id), { isExpected: isGoneOrSuccess }),
@@ -194,6 +221,9 @@ export const makeS3Files = (
       (response) => textOf("hold", response)
     )
     const now = yield* DateTime.now
+    if (isForgotten(DateTime.makeUnsafe(Number(text) || 0), now)) {
+      yield* send("hold", "DELETE", pathOf(name), { isExpected: isGoneOrSuccess })
+    }
     return Number(text) > now.epochMilliseconds - Duration.toMillis(staleAfter)
   })
 
@@ -206,6 +236,18 @@ export const makeS3Files = (
     })
     return response.status === 404 ? yield* new FileMissing({ id }) : response
   })
+
+  /** The checksum of the bytes that are there. */
+  const digestOf = (id: string) =>
+    Effect.suspend(() => {
+      const hash = createHash("sha256")
+      return Effect.as(
+        Stream.runForEach(readAll(id), (piece) => Effect.sync(() => hash.update(piece))),
+        hash
+      )
+    }).pipe(Effect.map((hash) => hash.digest("hex")))
+
+  const readAll = (id: string) => Stream.unwrap(Effect.map(found("GET", id), bodyOf))
 
   const stat = (id: string) =>
     Effect.map(found("HEAD", id), ({ headers }) => ({
@@ -220,16 +262,15 @@ export const makeS3Files = (
       Stream.unwrap(
         range?.length === 0
           ? Effect.as(stat(id), Stream.empty)
-          : Effect.map(found("GET", id, range), ({ body, status }) =>
-            status === 416 || body === null ? Stream.empty : Stream.fromReadableStream({
-              evaluate: () =>
-                body,
-              onError: (cause) => failed("read", cause)
-            }))
+          : Effect.map(found("GET", id, range), bodyOf)
       ),
     stat,
     remove: (ids) => Effect.forEach(ids.filter(isIdentifier), removed, { concurrency: 8, discard: true }),
-    entries: Stream.concat(listed("Contents", ""), listed("Upload", "")).pipe(
+    entries: Stream.concat(
+      listed("Contents", ""),
+      // One that goes on is as young as its last part.
+      Stream.mapEffect(listed("Upload", ""), (one) => isIdentifier(one.name) ? inProgress(one) : Effect.succeed(one))
+    ).pipe(
       Stream.filter(({ name }) => isIdentifier(name)),
       Stream.map(({ modified, name, size }): Entry => ({ id: name, modified, size }))
     ),
@@ -243,9 +284,6 @@ export const makeS3Files = (
 
 // internal
 
-/** The age after which a hold is one of a process that was killed. */
-const staleAfter = Duration.minutes(2)
-
 interface Listed {
   readonly name: string
   readonly size: number
@@ -253,32 +291,46 @@ interface Listed {
   readonly upload: string
 }
 
-interface Part {
-  readonly body: Buffer<ArrayBuffer>
-  readonly isLast: boolean
-}
+/** Writes a content in parts of one size, one after the other; the last one, which there always is, may be smaller. They share their memory. */
+const inParts = <E, R, E2>(
+  content: Stream.Stream<Uint8Array, E, R>,
+  partSize: number,
+  write: (body: Buffer<ArrayBuffer>, isLast: boolean) => Effect.Effect<void, E2>
+): Effect.Effect<void, E | E2, R> =>
+  Effect.suspend(() => {
+    let buffer = Buffer.alloc(0)
+    let length = 0
+    const add = Effect.fnUntraced(function*(piece: Uint8Array) {
+      for (let at = 0; at < piece.length;) {
+        // One that is full is the last one unless there is more.
+        if (length === partSize) {
+          yield* write(buffer, false)
+          length = 0
+        }
+        const taken = Math.min(piece.length - at, partSize - length)
+        if (length + taken > buffer.length) {
+          const larger = Buffer.allocUnsafeSlow(Math.min(partSize, Math.max(length + taken, 2 * buffer.length)))
+          buffer.copy(larger, 0, 0, length)
+          buffer = larger
+        }
+        buffer.set(piece.subarray(at, at + taken), length)
+        length += taken
+        at += taken
+      }
+    })
+    return Effect.andThen(
+      Stream.runForEach(content, add),
+      Effect.suspend(() => write(buffer.subarray(0, length), true))
+    )
+  })
 
-/** A content in parts of one size; the last one, which there always is, may be smaller. */
-const partsOf = <E, R>(content: Stream.Stream<Uint8Array, E, R>, partSize: number): Stream.Stream<Part, E, R> =>
-  Stream.mapAccum(
-    // A content that fails has no end.
-    Stream.concat(content, Stream.succeed(undefined)),
-    (): ReadonlyArray<Uint8Array> => [],
-    (before, piece): readonly [ReadonlyArray<Uint8Array>, ReadonlyArray<Part>] => {
-      if (piece === undefined) return [[], [{ body: Buffer.concat(before), isLast: true }]]
-      // A copy, since who made the piece may write to it again.
-      const pieces = [...before, piece.slice()]
-      const size = pieces.reduce((sum, { length }) => sum + length, 0)
-      if (size <= partSize) return [pieces, []]
-      const all = Buffer.concat(pieces)
-      const count = Math.ceil(size / partSize) - 1
-      const parts = Array.from(
-        { length: count },
-        (_, i): Part => ({ body: all.subarray(i * partSize, (i + 1) * partSize), isLast: false })
-      )
-      return [[all.subarray(count * partSize)], parts]
-    }
-  )
+/** The bytes of an answer; none where a range is behind the end. */
+const bodyOf = (response: Response): Stream.Stream<Uint8Array, FileStoreFailed> => {
+  const { body } = response
+  return response.status === 416 || body === null
+    ? Stream.empty
+    : Stream.fromReadableStream({ evaluate: () => body, onError: (cause) => failed("read", cause) })
+}
 
 const isSuccess = (status: number): boolean => status >= 200 && status < 300
 

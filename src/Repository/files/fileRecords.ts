@@ -45,24 +45,39 @@ export interface Stores {
   readonly files: Files
 }
 
+/** The document with the names of the collections whose documents may have files. */
+const collectionsOfFiles = "collections"
+
+/** The names of the collections whose documents may have files. */
+export const fileCollections = (store: DocumentStore["Service"]): Effect.Effect<ReadonlyArray<string>, StoreError> =>
+  Effect.map(store.findById(fileRecords, collectionsOfFiles), (found) => {
+    const names: unknown = found?.["names"]
+    return Array.isArray(names) ? names.map(String) : []
+  })
+
 /** The document that says whether the files are in the folder of the documents, so that a check of the folder misses them there. */
 export const placeOfFiles = "place"
 
-/** Makes the indexes that the sweep reads, and says where the files of a folder are. */
+/** Makes the indexes that the sweep reads, and says where the files of a folder are, and that the collection may have some. */
 export const installFileRecords = Effect.fnUntraced(function*(
-  { files, store }: Stores
+  { files, store }: Stores,
+  collection: string
 ): Effect.fn.Return<void, StoreError> {
+  const said = (id: string, update: Document) =>
+    Effect.catchTag(
+      store.updateOne(fileRecords, { _id: id }, update, { upsert: true }),
+      "DuplicateKey",
+      // Another process has begun it meanwhile.
+      () => store.updateOne(fileRecords, { _id: id }, update)
+    )
   yield* store.createIndexes(fileRecords, indexes)
+  if (!(yield* fileCollections(store)).includes(collection)) {
+    yield* said(collectionsOfFiles, { $addToSet: { names: collection } })
+  }
   if (store.folder === undefined) return
   const beside = isBeside(store, files)
   const known = yield* store.findById(fileRecords, placeOfFiles)
-  if (known?.["beside"] === beside) return
-  yield* Effect.catchTag(
-    store.updateOne(fileRecords, { _id: placeOfFiles }, { $set: { beside } }, { upsert: true }),
-    "DuplicateKey",
-    // Another process says the same.
-    () => Effect.void
-  )
+  if (known?.["beside"] !== beside) yield* said(placeOfFiles, { $set: { beside } })
 })
 
 /**

@@ -37,7 +37,7 @@ interface Facts {
 
 /** What records the files of documents in a store. */
 export const makeFileRecording = (stores: Stores) => ({
-  install: installFileRecords(stores),
+  install: (model: ModelLike) => installFileRecords(stores, ownerOf(model).modelName),
   sweep: (grace: Duration.Duration, every: Duration.Duration | undefined) => sweep(stores, grace, every),
   recordingFiles: (model: ModelLike, writer: ModelWriter, facts: Omit<Facts, "files">): ModelWriter =>
     recordingFiles(model, writer, { ...facts, files: stores.files }),

@@ -45,6 +45,12 @@ export const copyFiles = (from: Service, to: Service): Effect.Effect<void, Store
  * damaged then. Those that they do not refer to are swept later.
  */
 export const copyFolderFiles = Effect.fnUntraced(function*(from: string, to: string) {
+  // Where they are elsewhere now, what is left in the folder is what nobody refers to any more.
+  const isElsewhere = yield* Effect.mapError(
+    Effect.scoped(Effect.map(recordsIn(to), ({ isElsewhere }) => isElsewhere)),
+    ({ message }) => unavailable(message)
+  )
+  if (isElsewhere) return
   if (fs.existsSync(filesIn(from))) yield* copyFiles(yield* makeFolder(filesIn(from)), yield* makeFolder(filesIn(to)))
   const { damaged, missing } = yield* Effect.mapError(foundInFolder(to), ({ message }) => unavailable(message))
   const [first] = [...missing, ...damaged]
@@ -87,20 +93,26 @@ export const copyDocumentFiles = Effect.fnUntraced(function*(
 /** Reads all files that the documents of a folder refer to. No other process of this program has it open. */
 export const foundInFolder = (folder: string): Effect.Effect<FoundFiles, ReadError> =>
   Effect.scoped(Effect.gen(function*() {
-    const { documents } = yield* openLog(folder)
-    const records = yield* documents(fileRecords)
-    const held = records.filter((record) => holdersOf(record).length > 0)
-    const isMissed = records.some(({ _id, beside }) => _id === placeOfFiles && beside === true)
-    if (!isMissed && !fs.existsSync(filesIn(folder))) {
-      return { files: held.length, isElsewhere: true, damaged: [], missing: [] }
-    }
-    return { isElsewhere: false, ...yield* foundFiles(held, yield* makeFolder(filesIn(folder))) }
+    const { held, isElsewhere } = yield* recordsIn(folder)
+    if (isElsewhere) return { files: held.length, isElsewhere, damaged: [], missing: [] }
+    return { isElsewhere, ...yield* foundFiles(held, yield* makeFolder(filesIn(folder))) }
   }))
 
 // internal
 
 /** The folder of the files of a folder of documents. */
 const filesIn = (folder: string): string => `${folder}/files`
+
+/** The records of the files that documents of a folder have, and whether the files are in the folder. */
+const recordsIn = Effect.fnUntraced(function*(folder: string) {
+  const { documents } = yield* openLog(folder)
+  const records = yield* documents(fileRecords)
+  const place = records.find(({ _id }) => _id === placeOfFiles)
+  return {
+    held: records.filter((record) => holdersOf(record).length > 0),
+    isElsewhere: place === undefined ? !fs.existsSync(filesIn(folder)) : place["beside"] !== true
+  }
+})
 
 /** Reads the files of records. */
 const foundFiles = Effect.fnUntraced(function*(

@@ -14,7 +14,16 @@ import { isIdentifier } from "../../Files/internal.ts"
 import type { Document, DocumentStore } from "../DocumentStore.ts"
 import { historyOf } from "../repository/historyEntry.ts"
 import type { ReadError } from "../RepositoryError.ts"
-import { date, fileRecords, holderOf, holdersOf, madeIdsOf, recordChanges, type Stores } from "./fileRecords.ts"
+import {
+  date,
+  fileCollections,
+  fileRecords,
+  holderOf,
+  holdersOf,
+  madeIdsOf,
+  recordChanges,
+  type Stores
+} from "./fileRecords.ts"
 import { heldBy } from "./quotas.ts"
 
 /**
@@ -103,7 +112,7 @@ const isDue = Effect.fnUntraced(function*(
 /** Releases the files of documents that have expired: of collections with an index that removes documents. */
 const releaseExpired = Effect.fnUntraced(function*(stores: Stores): Effect.fn.Return<void, ReadError> {
   const { store } = stores
-  for (const { name } of yield* store.listCollections) {
+  for (const name of yield* fileCollections(store)) {
     const indexes = yield* store.listIndexes(name)
     if (indexes.every(({ expireAfterSeconds }) => expireAfterSeconds === undefined)) continue
     yield* Stream.runForEach(

@@ -143,11 +143,14 @@ export const makeGridFiles = (session: mongo.MongoSession, description: string):
     ),
     hold: Effect.flatMap(newIdentifier, held),
     isHeld: Effect.flatMap(DateTime.now, (now) => {
+      // That of a process that is gone for good.
+      const forgotten = DateTime.toDateUtc(DateTime.subtractDuration(now, Duration.days(1)))
       const since = DateTime.toDateUtc(DateTime.subtractDuration(now, staleAfter))
       return mongo.read(
         call("hold", names.holds),
         (holds) => holds.countDocuments({ at: { $gt: since } }, { limit: 1 })
       ).pipe(
+        Effect.tap(mongo.remove(call("hold", names.holds), (holds) => holds.deleteMany({ at: { $lt: forgotten } }))),
         Effect.mapBoth({ onSuccess: (count) => count > 0, onFailure: told("hold") })
       )
     })

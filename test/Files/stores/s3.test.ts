@@ -1,6 +1,8 @@
 /** The store of files in S3: what all stores of files do, and what is particular to it, on a server that is not ours. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Layer, Redacted, Stream } from "effect"
+import { DateTime, Deferred, Effect, Exit, Fiber, Layer, Redacted, Stream } from "effect"
+import { createHash } from "node:crypto"
+import { once } from "node:events"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { afterAll } from "vitest"
@@ -75,6 +77,48 @@ describe.skipIf(url === undefined)("FileStore in S3", () => {
       assert.deepStrictEqual([entry?.id, entry?.size, others], [id, 0, []])
       yield* files.remove([id])
       assert.deepStrictEqual(yield* Stream.runCollect(files.entries), [])
+    }))
+
+  it.live("knows of an upload that goes on what has come, and when", () =>
+    Effect.gen(function*() {
+      const options = yield* newBucket
+      const files = yield* FileStore.makeS3({ ...options, partSize: "5 MiB" })
+      const [isFirst, isSeen] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const slow = Stream.concat(
+        Stream.concat(pieces(11), Stream.drain(Stream.fromEffect(Deferred.succeed(isFirst, undefined)))),
+        Stream.drain(Stream.fromEffect(Deferred.await(isSeen)))
+      )
+      const writing = yield* Effect.forkChild(files.put(slow))
+      yield* Deferred.await(isFirst)
+      const before = yield* DateTime.now
+      const [entry] = yield* Stream.runCollect(files.entries)
+      assert.strictEqual(entry?.size, 10 * mebi)
+      assert.isBelow(Math.abs(before.epochMilliseconds - entry.modified.epochMilliseconds), 60_000)
+      yield* Deferred.succeed(isSeen, undefined)
+      const { id, sha256 } = yield* Fiber.join(writing)
+      assert.strictEqual(entry.id, id)
+      const whole = Buffer.concat(yield* Stream.runCollect(files.read(id)))
+      assert.strictEqual(createHash("sha256").update(whole).digest("hex"), sha256)
+    }))
+
+  it.live("removes the hold of a process that is gone for good", () =>
+    Effect.gen(function*() {
+      const options = yield* newBucket
+      const files = yield* FileStore.makeS3(options)
+      const now = yield* DateTime.now
+      const held = (name: string, hours: number) =>
+        Effect.promise(() =>
+          fetch(`${url}/${options.bucket}/files/holds/${name.repeat(32)}`, {
+            method: "PUT",
+            body: String(now.epochMilliseconds - hours * 3_600_000)
+          })
+        )
+      yield* held("a", 1)
+      yield* held("b", 48)
+      assert.isFalse(yield* files.isHeld)
+      const { text } = yield* call("GET", `/${options.bucket}?list-type=2`)
+      assert.include(text, "/holds/aa")
+      assert.notInclude(text, "/holds/bb")
     }))
 
   it.live("lists more objects than one answer has", () =>
@@ -152,6 +196,39 @@ describe("FileStore in a service that is like S3", () => {
       yield* files.put(Stream.make(new Uint8Array(1)))
       assert.deepStrictEqual(seen.filter((line) => line.endsWith("true")).length > 0, true)
       assert.strictEqual(seen.at(-1), "PUT false")
+    }))
+
+  it.live("finds what it has written itself where the answer was lost, and refuses what another one has", () =>
+    Effect.gen(function*() {
+      let stored = Buffer.alloc(0)
+      let lost = 0
+      const listening = yield* Effect.acquireRelease(
+        Effect.promise(async () => {
+          const server = createServer((request, response) => {
+            const chunks: Array<Buffer> = []
+            request.on("data", (chunk: Buffer) => chunks.push(chunk)).on("end", () => {
+              if (request.method === "GET") response.writeHead(200).end(stored)
+              else if (stored.length > 0) response.writeHead(412).end("<Code>PreconditionFailed</Code>")
+              else {
+                stored = Buffer.concat(chunks)
+                lost++
+                response.writeHead(503).end()
+              }
+            })
+          })
+          server.listen(0, "127.0.0.1")
+          await once(server, "listening")
+          return server
+        }),
+        (server) => Effect.sync(() => server.close())
+      )
+      const { port } = listening.address() as AddressInfo
+      const files = yield* FileStore.makeS3({ ...credentials, endpoint: `http://127.0.0.1:${port}`, bucket: "b" })
+      const { sha256 } = yield* files.put(Stream.make(new Uint8Array([1, 2])))
+      assert.strictEqual(sha256, createHash("sha256").update(stored).digest("hex"))
+      assert.strictEqual(lost, 1)
+      const other = yield* Effect.flip(files.put(Stream.make(new Uint8Array([1, 3]))))
+      assert.deepInclude(other, { _tag: "FileStoreFailed", detail: "412 PreconditionFailed" })
     }))
 
   it.live("is asked again where it is busy, and gives up with a failure that a retry may mend", () =>

@@ -319,6 +319,29 @@ describe("Pictures", () => {
       assert.strictEqual(yield* coloursOf(large.bytes), side * side)
     }))
 
+  it.effect("keep the 16 bits of their colours", () =>
+    Effect.gen(function*() {
+      const { call, id } = yield* started
+      const [side, colours] = [32, [1, 3] as const]
+      for (const channels of colours) {
+        const values = Uint16Array.from({ length: side * side * channels }, (_, i) => i * 61 % 65_536)
+        const space = channels === 1 ? "grey16" : "rgb16"
+        const png = yield* Effect.promise(() =>
+          sharp(values, { raw: { width: side, height: side, channels } }).toColourspace(space).png().toBuffer()
+        )
+        const read = (bytes: Buffer) =>
+          Effect.promise(async () => {
+            const picture = sharp(bytes)
+            const { depth } = await picture.metadata()
+            return [depth, (await picture.toColourspace(space).raw({ depth: "ushort" }).toBuffer()).toString("hex")]
+          })
+        assert.strictEqual((yield* call("PUT", `/${id}/clean`, Buffer.from(png))).status, 200)
+        const cleaned = yield* read((yield* call("GET", `/${id}/clean`)).bytes)
+        assert.deepStrictEqual(cleaned, yield* read(png))
+        assert.strictEqual(cleaned[0], "ushort")
+      }
+    }))
+
   it.effect("are not read where their files are too large", () =>
     Effect.gen(function*() {
       const { call, count, id } = yield* started

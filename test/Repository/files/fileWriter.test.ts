@@ -22,6 +22,38 @@ class Diary extends Model.Class<Diary>()("Diary", {
   ...Model.historied
 }) {}
 
+class Note extends Model.Class<Note>()("Note", { id: Model.id(), text: Schema.String }) {}
+
+it.effect("A sweep reads the indexes of collections that may have files, and of no others", () =>
+  Effect.gen(function*() {
+    const read: Array<string> = []
+    const noting = Layer.effect(
+      DocumentStore.DocumentStore,
+      Effect.map(DocumentStore.DocumentStore, (store) =>
+        DocumentStore.DocumentStore.of({
+          ...store,
+          listIndexes: (collection) => {
+            read.push(collection)
+            return store.listIndexes(collection)
+          }
+        }))
+    )
+    yield* Effect.gen(function*() {
+      const notes = yield* Repository.for(Note)
+      yield* notes.insert(new Note({ text: "a" }))
+      read.length = 0
+      yield* Repository.sweepFiles({ grace: "1 hour" })
+      assert.deepStrictEqual(read, ["Diary"])
+    }).pipe(
+      Effect.provide(
+        Layer.merge(Repository.layer(Diary), Repository.layer(Note)).pipe(
+          Layer.provideMerge(noting.pipe(Layer.provide(EmbeddedStore.layerMemory))),
+          Layer.provideMerge(FileStore.layerMemory)
+        )
+      )
+    )
+  }))
+
 it.effect("A file is replaced without reading the history back to its beginning, or the texts of its states", () =>
   Effect.gen(function*() {
     const states: Array<DocumentStore.Document> = []

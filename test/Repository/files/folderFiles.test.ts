@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Layer, Stream } from "effect"
+import { DateTime, Duration, Effect, Layer, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { createHash } from "node:crypto"
 import * as fs from "node:fs"
 import * as path from "node:path"
 import { filesOfStore } from "../../../src/Files/internal.ts"
-import { DocumentStore, EmbeddedStore, Repository } from "../../../src/index.ts"
+import { DocumentStore, EmbeddedStore, FileStore, Repository } from "../../../src/index.ts"
 import { runCommand } from "../../support/command.ts"
 import { Photo } from "../../support/filesModel.ts"
 import { freshDirectory } from "../../support/folders.ts"
@@ -102,6 +102,40 @@ describe("The files of a folder", () => {
       }),
     120_000
   )
+
+  it.effect("are elsewhere where they have moved, whatever is left in the folder", () =>
+    Effect.gen(function*() {
+      const folder = yield* freshDirectory
+      const [data, backup] = [path.join(folder, "data"), path.join(folder, "backup")]
+      const writing = (files: Layer.Layer<never> | Layer.Layer<FileStore.FileStore>) =>
+        Effect.gen(function*() {
+          const photos = yield* Repository.for(Photo)
+          const store = yield* filesOfStore(yield* DocumentStore.DocumentStore)
+          const stored = yield* store.put(Stream.make(new Uint8Array(9)))
+          const picture = { ...stored, key: "k", name: "a", type: "text/plain", at: DateTime.makeUnsafe(0) }
+          yield* photos.insert(new Photo({ title: "a", picture }))
+        }).pipe(
+          Effect.provide(
+            Repository.layer(Photo).pipe(
+              Layer.provideMerge(EmbeddedStore.layerWith({ path: data })),
+              Layer.provideMerge(files)
+            )
+          )
+        )
+      yield* writing(Layer.empty)
+      assert.deepInclude(yield* EmbeddedStore.verifyFiles({ path: data }), {
+        files: 1,
+        isElsewhere: false,
+        missing: []
+      })
+      yield* writing(FileStore.layerFolder(path.join(folder, "elsewhere")))
+      assert.isTrue(fs.existsSync(path.join(data, "files")))
+      const found = { files: 2, isElsewhere: true, missing: [], damaged: [] }
+      assert.deepStrictEqual(yield* EmbeddedStore.verifyFiles({ path: data }), found)
+      yield* EmbeddedStore.backup({ path: data, to: backup })
+      assert.deepStrictEqual(yield* EmbeddedStore.verifyFiles({ path: backup }), found)
+      assert.isFalse(fs.existsSync(path.join(backup, "files")))
+    }))
 })
 
 onMongo("The files of a folder / mongodb", (_, server) => {
