@@ -49,7 +49,7 @@ export interface Stores {
 const collectionsOfFiles = "collections"
 
 /** The names of the collections whose documents may have files. */
-export const fileCollections = (store: DocumentStore["Service"]): Effect.Effect<ReadonlyArray<string>, StoreError> =>
+export const fileCollections = (store: DocumentStore["Service"]): Effect.Effect<ReadonlyArray<string>, ReadError> =>
   Effect.map(store.findById(fileRecords, collectionsOfFiles), (found) => {
     const names: unknown = found?.["names"]
     return Array.isArray(names) ? names.map(String) : []
