@@ -94,7 +94,7 @@ export class Subscription extends Model.Class<Subscription>()("WebhookSubscripti
   /** The address of the receiver. It has no credentials, and its path need not be known to others. */
   url: Schema.String.pipe(Validator.regexp(receiver), Validator.max(2_000)),
   /** The types of events: `order.created`. Those that the service does not have never occur. */
-  types: Schema.Array(Schema.String).pipe(Validator.notEmpty, Validator.max(100)),
+  types: Schema.Array(Schema.String).pipe(Validator.notEmpty, Validator.max(100), Model.indexed(Index.plain)),
   /** Whether events are delivered. Those that occur meanwhile are not delivered later. */
   enabled: Schema.Boolean.pipe(Model.withDefault(() => true)),
   /** With which deliveries are signed: `whsec_` and 24 to 64 bytes in Base64. It is shown to nobody; {@link rotate} tells a new one. */

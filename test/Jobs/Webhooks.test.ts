@@ -12,12 +12,15 @@ import {
   Index,
   KernelEngine,
   Model,
+  MongoStore,
   Repository,
+  type RepositoryError,
   Resource,
   Role,
   Validator,
   Webhooks
 } from "../../src/index.ts"
+import { freshDatabase, onMongo } from "../support/mongo.ts"
 import { type Received, receiver } from "../support/receiver.ts"
 
 class Order extends Model.Class<Order>()("Order", {
@@ -68,11 +71,12 @@ const shopOf = (options: Webhooks.Options = {}) =>
     .enableWebhooks(events, { ...local, ...options })
 
 /** The shop at this moment of this machine, by which others verify signatures, with some users. */
-const opened = Effect.fnUntraced(function*(options: Webhooks.Options = {}) {
+const opened = Effect.fnUntraced(function*(
+  options: Webhooks.Options = {},
+  layer: Layer.Layer<DocumentStore.DocumentStore, RepositoryError.StoreUnavailable> = EmbeddedStore.layerMemory
+) {
   yield* TestClock.setTime(Date.now())
-  const store = Accounts.fromModel(User, { login: "email", secret: "password" }).pipe(
-    Layer.provideMerge(EmbeddedStore.layerMemory)
-  )
+  const store = Accounts.fromModel(User, { login: "email", secret: "password" }).pipe(Layer.provideMerge(layer))
   const test = yield* shopOf(options).test({ store })
   const userOf = Effect.fnUntraced(function*(id: string, roles: ReadonlyArray<string>) {
     yield* test.repositories.users.insert(
@@ -109,9 +113,9 @@ const told = ({ body }: Received) => {
 const secret = `whsec_${Buffer.alloc(32, 1).toString("base64")}`
 
 describe("Webhooks", () => {
-  it.effect("tell what is committed, signed, as CloudEvents, with what the subscriber may read", () =>
+  const tellsWhatIsCommitted = (layer: Layer.Layer<DocumentStore.DocumentStore, RepositoryError.StoreUnavailable>) =>
     Effect.gen(function*() {
-      const { idle, staff, userOf } = yield* opened()
+      const { idle, staff, userOf } = yield* opened({}, layer)
       const [of, ofStaff] = [yield* receiver(), yield* receiver()]
       const ann = yield* userOf("ann", ["buyer"])
       yield* ann.subscriptions.create({ payload: { url: of.url, types, secret } })
@@ -144,7 +148,18 @@ describe("Webhooks", () => {
       // There is no order among deliveries, and an update of a document that is gone by then is not told.
       assert.deepInclude(of.received.map(told), ["order.deleted", mine, 3])
       assert.isFalse(of.received.some(({ body }) => body.includes("bob")))
-    }))
+    })
+
+  it.effect("tell what is committed, signed, as CloudEvents, with what the subscriber may read", () =>
+    tellsWhatIsCommitted(EmbeddedStore.layerMemory))
+
+  onMongo("on a server", (_, server) => {
+    it.effect("tell the same", () =>
+      Effect.flatMap(
+        freshDatabase(server),
+        (db) => tellsWhatIsCommitted(MongoStore.layerWith({ host: server.url, db }))
+      ))
+  })
 
   it.effect("tell nothing that is rolled back", () =>
     Effect.gen(function*() {

@@ -5,6 +5,7 @@
  * does not answer is no failure of a job. It pauses its subscription, and whatever is due meanwhile is put off, which takes no
  * attempt and no connection: however much is due for a dead receiver, the others don't wait for it.
  */
+import { getOrMake } from "@appkernel/document-store/internal"
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
@@ -13,6 +14,7 @@ import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
 import { type Failure, putOff } from "../../Jobs/internal.ts"
 import type { Any } from "../../Jobs/Job.ts"
 import { Delivery, job, type Options, type payload, Subscription } from "../../Jobs/Webhooks.ts"
@@ -136,11 +138,11 @@ export const delivering = Effect.fnUntraced(function*(
     const { failures, owner, pausedUntil, subscription } = receiver
     const now = yield* Clock.currentTimeMillis
     const lane = subscription.id
-    if (subscription.enabled && pausedUntil > now || !lanes.enter(lane, failures > 0)) {
-      yield* putOff(job, id, Math.max(lanes.next(lane, now), pausedUntil))
-      return "put off"
-    }
-    return yield* Effect.gen(function*() {
+    const later = Effect.suspend(() =>
+      Effect.as(putOff(job, id, Math.max(lanes.next(lane, now), pausedUntil)), "put off")
+    )
+    if (subscription.enabled && pausedUntil > now) return yield* later
+    const delivered = Effect.gen(function*() {
       const body = yield* bodyOf(delivery, owner)
       if (body === undefined) {
         yield* store.deleteOne(Delivery.modelName, { _id: deliveryIdOf(delivery) })
@@ -150,7 +152,8 @@ export const delivering = Effect.fnUntraced(function*(
         ? yield* send({ url: subscription.url, id: delivery.event, body, secrets: secretsOf(subscription, now) })
         : { failure: "the subscription is disabled" }
       return yield* store.transaction(settle(delivery, receiver, answer))
-    }).pipe(Effect.ensuring(Effect.sync(() => lanes.leave(lane))))
+    })
+    return yield* lanes.within(lane, failures > 0, delivered, later)
   })
 
   const described = job["~appkernel/Job"]
@@ -232,24 +235,41 @@ const secretsOf = (
 /** How many deliveries of each subscription are made at a time: one for a receiver that fails, and never all for one. */
 class Lanes {
   readonly #most: number
-  readonly #taken = new Map<string, number>()
+  readonly #lanes = new Map<string, { readonly places: Semaphore.Semaphore; taken: number; users: number }>()
   readonly #next = new Map<string, number>()
 
   constructor(concurrency: number) {
     this.#most = Math.ceil(concurrency * 3 / 4)
   }
 
-  enter(lane: string, isFailing: boolean): boolean {
-    const taken = this.#taken.get(lane) ?? 0
-    if (taken >= (isFailing ? 1 : this.#most)) return false
-    this.#taken.set(lane, taken + 1)
-    return true
-  }
-
-  leave(lane: string): void {
-    const taken = (this.#taken.get(lane) ?? 1) - 1
-    if (taken > 0) return void this.#taken.set(lane, taken)
-    this.#taken.delete(lane)
+  /** Runs an effect in a place of a lane. Where none is free in a while, it is put off instead. */
+  within<A, E, R, B, E2, R2>(
+    lane: string,
+    isFailing: boolean,
+    use: Effect.Effect<A, E, R>,
+    putOff: Effect.Effect<B, E2, R2>
+  ): Effect.Effect<A | B, E | E2, R | R2> {
+    const own = getOrMake(this.#lanes, lane, () => ({ places: Semaphore.makeUnsafe(this.#most), taken: 0, users: 0 }))
+    own.users++
+    const enter = isFailing && own.taken > 0
+      ? Effect.succeedNone
+      // A receiver that is fast has a place soon, and then the delivery need not come again.
+      : Effect.timeoutOption(own.places.take(1), "1 second")
+    return Effect.uninterruptibleMask((restore) =>
+      Effect.flatMap(restore(enter), (entered): Effect.Effect<A | B, E | E2, R | R2> => {
+        if (Option.isNone(entered)) return restore(putOff)
+        own.taken++
+        return Effect.ensuring(
+          restore(use),
+          Effect.suspend(() => {
+            own.taken--
+            return own.places.release(1)
+          })
+        )
+      })
+    ).pipe(Effect.ensuring(Effect.sync(() => {
+      if (--own.users === 0) this.#lanes.delete(lane)
+    })))
   }
 
   /** When to come again: after a second, one after the other. */
