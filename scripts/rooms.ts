@@ -212,9 +212,8 @@ export const folders: { readonly [name: string]: Folder } = {
       many: { on: ["routes"] },
       idempotency: { on: ["routes"] },
       webhooks: { on: ["expansion"] },
-      startup: {
-        on: ["history", "documentFiles", "many", "idempotency", "webhooks", "documents", "monitoring", "Tokens"]
-      }
+      mcp: { on: ["routes", "documents"] },
+      startup: { on: ["history", "documentFiles", "many", "idempotency", "webhooks", "mcp", "monitoring", "Tokens"] }
     }
   },
   Cli: {

@@ -47,7 +47,14 @@ const groups: { readonly [title: string]: ReadonlyArray<string> } = {
     "guides/requests"
   ],
   "Guides: who may do what": ["guides/access", "guides/tokens"],
-  "Guides: other services": ["guides/clients", "guides/upstreams", "guides/jobs", "guides/mail", "guides/webhooks"],
+  "Guides: other services": [
+    "guides/clients",
+    "guides/upstreams",
+    "guides/jobs",
+    "guides/mail",
+    "guides/webhooks",
+    "guides/assistants"
+  ],
   "Guides: operation": [
     "guides/testing",
     "guides/configuration",

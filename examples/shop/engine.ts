@@ -30,6 +30,8 @@ export const engine = KernelEngine.make("shop", { development: process.env["NODE
   .use(HttpRouter.add("GET", "/", HttpServerResponse.redirect("/docs")))
   .use(stock)
   .enableOpenApi({ title: "Shop", version: "1.0.0" })
+  // An assistant looks up the stock and orders, and orders in the name of its user.
+  .enableMcp({ expose: ["products.list", "products.get", "orders"] })
 
 /** Labels and messages, in English unless a request prefers German. */
 export const translations = Translations.layerWith({

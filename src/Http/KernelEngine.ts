@@ -43,6 +43,7 @@ import type * as AccessPolicy from "./AccessPolicy.ts"
 import type * as Guard from "./Guard.ts"
 import * as KernelApi from "./KernelApi.ts"
 import * as KernelServer from "./KernelServer.ts"
+import type { McpOptions as AnyMcpOptions } from "./mcp/options.ts"
 import type * as OpenApi from "./OpenApi.ts"
 import type { RateLimits } from "./RateLimits.ts"
 import * as Registration from "./registration/registration.ts"
@@ -143,6 +144,13 @@ export interface KernelEngine<
   readonly enableOpenApi: (
     options: OpenApi.Options & Documentation.Options
   ) => KernelEngine<Id, Groups, Repositories, Requirements, Guards>
+  /**
+   * Serves registrations to assistants by the Model Context Protocol, at `/mcp`: each endpoint, action and operation that `expose`
+   * names is a tool, which does and shows what the caller may.
+   */
+  readonly enableMcp: (
+    options: KernelEngine.McpOptions<Exposable<Groups>>
+  ) => KernelEngine<Id, Groups, Repositories, Requirements, Guards>
   /** Limits how often the service may be called, see `RateLimits`. Every endpoint can answer with `TooManyRequests`. */
   readonly enableRateLimits: (
     limits?: RateLimits
@@ -170,6 +178,8 @@ export interface KernelEngine<
   readonly migrations: ReadonlyArray<Migration>
   /** The options of `enableOpenApi`; `undefined` if the service has no document. */
   readonly openApi: OpenApi.Options & Documentation.Options | undefined
+  /** The options of `enableMcp`; `undefined` if the service has no MCP server. */
+  readonly mcp: KernelEngine.McpOptions | undefined
   /**
    * The OpenAPI document that the service serves with the configuration and the credentials that are provided, to everybody;
    * `undefined` without `enableOpenApi`. Without credentials, `enableOpenApi` has to name the `securitySchemes`.
@@ -232,6 +242,9 @@ export declare namespace KernelEngine {
   export interface WebhookEvents {
     readonly [type: `${string}.${"created" | "updated" | "deleted"}`]: Model.Any | Resource.Any
   }
+
+  /** The options of `enableMcp`. */
+  export interface McpOptions<Exposed extends string = string> extends AnyMcpOptions<Exposed> {}
 
   /** The options of `engine.test`. */
   export interface TestOptions<E, R, Provided> {
@@ -357,6 +370,12 @@ export type { TestUser } from "./startup/test.ts"
 
 requireNode()
 
+/** What tools are named by: a registration, or one of its endpoints. */
+type Exposable<Groups> = Groups extends
+  { readonly identifier: infer Name extends string; readonly endpoints: infer Endpoints }
+  ? Name | `${Name}.${keyof Endpoints & string}`
+  : never
+
 // Here, because services without jobs load nothing of theirs.
 const isJob = (target: object): target is Job.Any => Predicate.isTagged(target, "JobImplementation")
 
@@ -406,6 +425,7 @@ const makeEngine = (parts: EngineParts): never => {
     useMigrations: (added: EngineParts["migrations"]) =>
       makeEngine({ ...parts, migrations: [...migrations, ...added] }),
     openApi,
+    mcp: parts.mcp,
     document: openApiOf(parts),
     "~appkernel/Stages": Effect.flatMap(
       Effect.promise(() => import("./startup/stagesInForce.ts")),
@@ -427,6 +447,7 @@ const makeEngine = (parts: EngineParts): never => {
     enableSecurity: (security: EngineParts["security"]) =>
       makeEngine({ ...parts, security: { ...parts.security, ...security }, api: description.enableSecurity() }),
     enableOpenApi: (openApi: NonNullable<EngineParts["openApi"]>) => makeEngine({ ...parts, openApi }),
+    enableMcp: (mcp: NonNullable<EngineParts["mcp"]>) => makeEngine({ ...parts, mcp }),
     enableRateLimits: (rateLimits: EngineParts["rateLimits"]) =>
       makeEngine({ ...parts, rateLimits: { ...parts.rateLimits, ...rateLimits }, api: description.enableRateLimits() }),
     use: (addition: EngineParts["additions"][number]) =>

@@ -10,6 +10,7 @@ import { configCommand } from "./config.ts"
 import { copyCommand } from "./copy.ts"
 import { indexesCommand } from "./indexes.ts"
 import { keysCommand } from "./keys.ts"
+import { mcpCommand } from "./mcp.ts"
 import { migrateCommand } from "./migrate.ts"
 import { newProject } from "./new.ts"
 import { openapiCommand } from "./openapi.ts"
@@ -38,7 +39,8 @@ const appkernel = Command.make("appkernel").pipe(
     restoreCommand,
     copyCommand,
     openapiCommand,
-    policyCommand
+    policyCommand,
+    mcpCommand
   ])
 )
 

@@ -4,6 +4,7 @@ import * as ConfigProvider from "effect/ConfigProvider"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import type * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
 import * as Predicate from "effect/Predicate"
@@ -31,6 +32,12 @@ export interface Engine {
   readonly registrations: OpenApi.Source["registrations"]
   readonly migrations: ReadonlyArray<Migration>
   readonly "~appkernel/Stages": Effect.Effect<Stages, { readonly _tag: string; readonly message: string }>
+  readonly mcp: { readonly path?: `/${string}` | undefined } | undefined
+  readonly layerServe: Layer.Layer<
+    never,
+    { readonly _tag: string; readonly message: string },
+    DocumentStore | HttpServer.HttpServer
+  >
   readonly document: Effect.Effect<OpenApi.Document | undefined, { readonly _tag: string; readonly message: string }>
 }
 

@@ -31,6 +31,7 @@ import {
 import type { Repository } from "../../Repository/Repository.ts"
 import type { ReadError } from "../../Repository/RepositoryError.ts"
 import type { AuditOptions } from "../KernelConfig.ts"
+import { InnerRequest } from "../request/innerRequest.ts"
 import { requestIdOf } from "../request/requestId.ts"
 
 /** The audit log of a service. */
@@ -107,6 +108,7 @@ export const makeAuditLog = Effect.fnUntraced(function*(
           ...id === undefined ? {} : { id },
           ...subject === undefined ? {} : { subject },
           ...address === undefined ? {} : { address },
+          ...request.source instanceof InnerRequest ? { tool: request.source.tool } : {},
           request_id: requestIdOf(request)
         }
       }),

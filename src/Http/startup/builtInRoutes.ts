@@ -34,12 +34,28 @@ export const builtInRoutes = Effect.fnUntraced(function*(made: Made) {
       path,
       handler,
       respondBadRequest,
-      endpoint: endpointOf("monitoring", path, require)
+      endpoint: pageEndpoint("monitoring", "GET", path, require)
     })),
     ...keys._tag === "Some" ? [keysRoute(keys.value, respondBadRequest)] : []
   ]
   return { probes: first, routes }
 })
+
+/** What grants name a path by that not everybody gets. */
+export const pageEndpoint = (
+  registration: string,
+  name: string,
+  path: `/${string}`,
+  required: Documentation.Options["require"]
+): ServedRoute["endpoint"] =>
+  required && {
+    registration,
+    rules: withRule(noRules, requirement(required, undefined)),
+    name,
+    isOperation: true,
+    path,
+    resource: undefined
+  }
 
 // internal
 
@@ -76,21 +92,6 @@ const documentationRoutes = Effect.fnUntraced(function*({ access, all, openApi, 
   return (yield* Documentation.routes(document, openApi)).map((route) => ({
     ...route,
     handler: route.path === openApiPath ? own ?? route.handler : route.handler,
-    endpoint: endpointOf("documentation", route.path, openApi.require)
+    endpoint: pageEndpoint("documentation", "GET", route.path, openApi.require)
   }))
 })
-
-/** What grants name a page by that not everybody gets. */
-const endpointOf = (
-  registration: string,
-  path: `/${string}`,
-  required: Documentation.Options["require"]
-): ServedRoute["endpoint"] =>
-  required && {
-    registration,
-    rules: withRule(noRules, requirement(required, undefined)),
-    name: "GET",
-    isOperation: true,
-    path,
-    resource: undefined
-  }

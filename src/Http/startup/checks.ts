@@ -13,7 +13,7 @@ import { rejectConflicts } from "./routeConflict.ts"
 
 /** Fails for mistakes in registrations and conflicting routes; warns of rules that admit nobody. */
 export const checkRegistrations = Effect.fnUntraced(function*(parts: EngineParts) {
-  const { api: { registrations }, implementations, openApi, options } = parts
+  const { api: { registrations }, implementations, mcp, openApi, options } = parts
   yield* rejectInvalid(registrations, implementations, options.roles)
   yield* rejectUnknownRoles(parts)
   const unreachable = AccessPolicy.unreachable(policyOf(parts))
@@ -28,7 +28,7 @@ export const checkRegistrations = Effect.fnUntraced(function*(parts: EngineParts
     )
   }
   const hasKeys = Option.isSome(yield* Effect.serviceOption(Keys))
-  yield* rejectConflicts({ registrations, openApi, hasKeys, monitored: monitoredPaths(yield* enabled) })
+  yield* rejectConflicts({ registrations, openApi, mcp, hasKeys, monitored: monitoredPaths(yield* enabled) })
 })
 
 /** Fails while another engine serves on the same server, which would answer none of this one's requests. */

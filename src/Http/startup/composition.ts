@@ -9,6 +9,7 @@ import { onReload } from "../../internal/reload.ts"
 import { textOfKey } from "../../internal/texts.ts"
 import { DocumentStore } from "../../Repository/DocumentStore.ts"
 import { Lifetimes } from "../../Security/SignIns.ts"
+import * as AccessPolicy from "../AccessPolicy.ts"
 import { config as configuredCors } from "../Cors.ts"
 import { shapeOf } from "../description/pathShape.ts"
 import { documentPaths, isLogged } from "../description/standardEndpoints.ts"
@@ -19,6 +20,7 @@ import { type ErrorResponses, makeBadRequest, makeErrorResponses } from "../resp
 import { routerConfig } from "../routes/errorBoundary.ts"
 import { implemented, type ImplementedResource, type ImplementedService, withRelations } from "../routes/implemented.ts"
 import { makeRateLimiter } from "../routes/rateLimits.ts"
+import type { Responding } from "../routes/route.ts"
 import { makeClientAddress } from "../server/clientAddress.ts"
 import * as KernelLogger from "../server/kernelLogger.ts"
 import type { Priority } from "../server/shedding.ts"
@@ -27,7 +29,8 @@ import { builtInRoutes } from "./builtInRoutes.ts"
 import type { ServiceParts } from "./engineParts.ts"
 import { isMeasured } from "./monitored.ts"
 import { registeredRoutes } from "./registeredRoutes.ts"
-import { limitsOf } from "./servedDocument.ts"
+import { limitsOf, servedDocument } from "./servedDocument.ts"
+import { respondingOf } from "./stages.ts"
 import type { ServedRoute, ServiceSurroundings } from "./surroundings.ts"
 import { unusedKeys } from "./unusedKeys.ts"
 
@@ -61,7 +64,9 @@ export const compose = Effect.fnUntraced(function*(parts: ServiceParts) {
   }
   const { doors, repositories, routes: registered } = yield* registeredRoutes(made)
   const { probes, routes: builtIn } = yield* builtInRoutes(made)
-  const routes = [...registered, ...builtIn]
+  const cors = yield* configuredCors
+  const own = [...registered, ...builtIn]
+  const routes = [...own, ...yield* mcpRoutesOf({ ...made, cors, routes: own }, () => surroundings)]
   const router = yield* Effect.provideService(HttpRouter.make, HttpRouter.RouterConfig, routerConfig)
   const causes = parts.webhooks === undefined ? undefined : new BoundedCache<Tracer.AnySpan>(10_000)
   const surroundings: ServiceSurroundings = {
@@ -70,7 +75,7 @@ export const compose = Effect.fnUntraced(function*(parts: ServiceParts) {
     audit,
     causes,
     clientAddressOf: makeClientAddress(yield* KernelConfig.proxies),
-    cors: yield* configuredCors,
+    cors,
     errorFormat: yield* KernelConfig.errors,
     errorResponses,
     idempotency,
@@ -144,6 +149,30 @@ const liveOf = Effect.gen(function*() {
     watchRoute,
     streams: yield* makeLiveStreams(yield* DocumentStore, { ...options, revocationDelay })
   }
+})
+
+/** The routes of the MCP server, if the service has one. It loads the protocol, and the OpenAPI document that tools are made of. */
+const mcpRoutesOf = Effect.fnUntraced(function*(
+  { mcp, ...made }:
+    & ServiceParts
+    & Pick<ServiceSurroundings, "access" | "cors" | "limits" | "respondBadRequest" | "routes">
+    & { readonly all: ReadonlyArray<ImplementedResource | ImplementedService> },
+  surroundings: () => ServiceSurroundings
+) {
+  if (mcp === undefined) return []
+  const { access, all, api: { identifier: name }, openApi = { title: name, version: "1.0.0" } } = made
+  const { mcpRoutes } = yield* Effect.promise(() => import("./mcpRoutes.ts"))
+  const document = servedDocument({ ...made, openApi, schemes: access?.schemes ?? [] })
+  return yield* mcpRoutes({
+    ...made,
+    name,
+    options: mcp,
+    document: document(AccessPolicy.make(all, access !== undefined)),
+    respondingOf: (route) => {
+      let responding: Responding | undefined
+      return Effect.suspend(() => responding ??= respondingOf(route, surroundings()))
+    }
+  })
 })
 
 /** The limiter of rates, which takes those of a configuration that is read again. */

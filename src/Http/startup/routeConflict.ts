@@ -10,6 +10,7 @@ import { keysPath } from "../description/keysPath.ts"
 import { shapeOf } from "../description/pathShape.ts"
 import { endpointsOf } from "../description/standardEndpoints.ts"
 import * as History from "../History.ts"
+import { type McpOptions, mcpPaths } from "../mcp/options.ts"
 import { documentationPaths } from "../openapi/documentationPaths.ts"
 import type { Registration } from "../registration/registration.ts"
 import type * as Documentation from "./documentation.ts"
@@ -30,9 +31,10 @@ export class RouteConflict extends Schema.TaggedError<RouteConflict>()("RouteCon
 }
 
 /** Fails if two registrations conflict. @internal */
-export const rejectConflicts = Effect.fnUntraced(function*({ hasKeys, monitored, openApi, registrations }: {
+export const rejectConflicts = Effect.fnUntraced(function*({ hasKeys, mcp, monitored, openApi, registrations }: {
   readonly registrations: ReadonlyArray<Registration>
   readonly openApi: Documentation.Options | undefined
+  readonly mcp: McpOptions | undefined
   /** Whether the public keys are served. */
   readonly hasKeys: boolean
   /** The paths of the health and the metrics. */
@@ -43,6 +45,9 @@ export const rejectConflicts = Effect.fnUntraced(function*({ hasKeys, monitored,
   const claims = [
     ...documents.map((path) => claim("GET", path, "the OpenAPI document and its pages")),
     ...(hasKeys ? [claim("GET", keysPath, "the public keys for tokens")] : []),
+    ...(mcp === undefined ? [] : mcpPaths(mcp)).map((path, i) =>
+      claim(i === 0 ? "POST" : "GET", path, "the MCP server")
+    ),
     ...monitored.map((path) => claim("GET", path, "the health and the metrics")),
     ...registrations.flatMap(claimsOf)
   ]

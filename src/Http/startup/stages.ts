@@ -6,6 +6,7 @@ import * as NodeHttpPlatform from "@effect/platform-node/NodeHttpPlatform"
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import type * as HttpServer from "effect/http/HttpServer"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
@@ -171,11 +172,18 @@ export const routeStages: ReadonlyArray<Stage<Served, Answer>> = [
   },
   {
     name: "headers",
-    does: "Adds `Deprecation` and `Sunset`.",
-    when: "`deprecated` or `sunset` of the registration",
+    does: "Adds `Deprecation` and `Sunset`, and to a challenge of an MCP server where its issuers are.",
+    when: "`deprecated` or `sunset` of the registration, or `enableMcp`",
     before: { "time limit": "every answer has them", authentication: "every answer has them" },
     wrap: ({ route: { headers } }) =>
-      using(headers, (headers) => (next) => Effect.map(next, HttpServerResponse.setHeaders(headers)))
+      using(headers, (headers) => (next) =>
+        typeof headers !== "function"
+          ? Effect.map(next, HttpServerResponse.setHeaders(headers))
+          : Effect.flatMap(
+            HttpServerRequest.HttpServerRequest,
+            (request) =>
+              Effect.map(next, (response) => HttpServerResponse.setHeaders(response, headers(request, response)))
+          ))
   },
   {
     name: "caching",

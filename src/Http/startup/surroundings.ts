@@ -31,12 +31,22 @@ export type Answer = Effect.Effect<
   DocumentStore | HttpServerRequest.HttpServerRequest | Scope.Scope
 >
 
+interface Headers {
+  readonly [name: string]: string
+}
+
 /** A route with what its registration says of it. */
 export interface ServedRoute extends Route {
   /** What grants name it by; a route without is for everybody. */
   readonly endpoint?: GuardedEndpoint | undefined
-  /** The headers of every answer. */
-  readonly headers?: { readonly [name: string]: string } | undefined
+  /** The headers of every answer, or those that an answer gets. */
+  readonly headers?:
+    | Headers
+    | ((
+      request: HttpServerRequest.HttpServerRequest,
+      response: HttpServerResponse.HttpServerResponse
+    ) => Headers)
+    | undefined
   readonly auditLog?: Registration["auditLog"]
   /** Whether its answers are kept for repeated requests; they are not if `undefined`. */
   readonly idempotencyKeys?: "accepted" | "required" | undefined

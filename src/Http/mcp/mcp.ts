@@ -1,0 +1,243 @@
+/**
+ * Serves the operations of registrations as tools of the Model Context Protocol, and documents as its resources. A tool asks the
+ * route of its operation in the name of who calls it, so it gets what REST answers that caller, and leaves the same traces.
+ *
+ * `effect/ai/McpServer` is the protocol: its revisions of 2025-03-26, 2025-06-18, 2025-11-25 and 2026-07-28, by streamable HTTP.
+ */
+import { getOrMake } from "@appkernel/document-store/internal"
+import * as McpProtocol from "effect/ai/McpProtocol"
+import * as McpSchema from "effect/ai/McpSchema"
+import * as McpServer from "effect/ai/McpServer"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Headers from "effect/http/Headers"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import { CurrentUser } from "../../Security/CurrentUser.ts"
+import { shapeOf } from "../description/pathShape.ts"
+import type * as OpenApi from "../OpenApi.ts"
+import { type Node, nodeOf } from "../openapi/node.ts"
+import { routerConfig } from "../routes/errorBoundary.ts"
+import type { Responding, Route } from "../routes/route.ts"
+import { defaultPath, type McpOptions } from "./options.ts"
+import { withSessions } from "./sessions.ts"
+import { asking, resultOf } from "./toolCalls.ts"
+import { type Tool, toolsNamed, toolsOf } from "./tools.ts"
+
+/** What the server is made of. */
+export interface Parts<R extends Route> {
+  readonly options: McpOptions
+  /** The name of the service. */
+  readonly name: string
+  readonly document: OpenApi.Document
+  readonly routes: ReadonlyArray<R>
+  /** How a route answers, in its stages. */
+  readonly respondingOf: (route: R) => Responding
+  /** Whether the caller of a request may use a route, or may do so for some documents. */
+  readonly mayAsk: (route: R) => Effect.Effect<boolean, never, HttpServerRequest.HttpServerRequest>
+  /** Whether a page of an origin may ask a host. */
+  readonly mayAskFrom: (origin: string, host: string) => boolean
+}
+
+/** Fails with a sentence if `expose` names what is not there. */
+export const makeMcp = Effect.fnUntraced(function*<R extends Route>(parts: Parts<R>): Effect.fn.Return<
+  Effect.Effect<HttpServerResponse.HttpServerResponse>,
+  string,
+  Scope.Scope
+> {
+  const { document, mayAskFrom, name, options: { instructions, path = defaultPath } } = parts
+  const tools = yield* openTools(parts)
+  // The protocol calls tools by fibers of its own, which have the request, and not what its route knows.
+  const contexts = new WeakMap<object, RequestContext>()
+  const within = Effect.withFiber<RequestContext>((fiber) => {
+    const { source } = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+    const context = contexts.get(source)
+    return context === undefined ? Effect.die(new Error("a tool is called without a request")) : Effect.succeed(context)
+  })
+  const isVisible = ({ mayAsk, scopes }: OpenTool) =>
+    Effect.flatMap(within, (context) =>
+      hasScope(Context.getOrUndefined(context, CurrentUser), scopes)
+        ? Effect.provideContext(mayAsk, context)
+        : Effect.succeed(false))
+  const router = yield* Effect.provideService(HttpRouter.make, HttpRouter.RouterConfig, routerConfig)
+  const registrations = Layer.merge(
+    Layer.effectDiscard(
+      Effect.flatMap(McpServer.McpServer, (server) => Effect.forEach(tools, (one) => register(server, one, within)))
+    ),
+    McpServer.visibility(({ target }) => {
+      const one = tools.find(({ isTarget }) => isTarget(target))
+      return one === undefined ? Effect.succeed(false) : isVisible(one)
+    }, { global: true })
+  )
+  const server = McpServer.layerHttp({
+    name,
+    version: document.info.version,
+    instructions,
+    path,
+    protocols: [McpProtocol.v2026_07_28, McpProtocol.v2025_11_25, McpProtocol.v2025_06_18, McpProtocol.v2025_03_26],
+    allowSessionTermination: true,
+    allowSubscriptions: false,
+    registrations
+  })
+  // It has no protocol twice.
+  yield* Effect.orDie(Layer.build(Layer.provide(server, Layer.succeed(HttpRouter.HttpRouter, router))))
+  // Its routes have no failures, and their path is that of the request.
+  // @effect-diagnostics-next-line anyUnknownInErrorContext:off unsafeEffectTypeAssertion:off
+  const answered = withSessions(path, router.asHttpEffect() as Effect.Effect<HttpServerResponse.HttpServerResponse>)
+  return Effect.withFiber((fiber) => {
+    // Routes are served with the request and its scope.
+    const context = fiber.context as RequestContext
+    const request = Context.get(context, HttpServerRequest.HttpServerRequest)
+    const { host = "", origin, ...headers } = request.headers
+    if (origin !== undefined && !mayAskFrom(origin, host)) return forbidden
+    contexts.set(request.source, context)
+    const checked = request.modify({ headers: Headers.fromInput({ ...headers, host }) })
+    return Effect.provideContext(answered, Context.add(context, HttpServerRequest.HttpServerRequest, checked))
+  })
+})
+
+// internal
+
+/** A page could act for its visitor otherwise, and reach what is on the visitor's machine. */
+const forbidden = Effect.succeed(HttpServerResponse.empty({ status: 403 }))
+
+type RequestContext = Context.Context<HttpServerRequest.HttpServerRequest | Scope.Scope>
+
+/** A tool with its route. */
+interface OpenTool {
+  readonly tool: Tool
+  /** One of them is needed; none if there are no scopes. */
+  readonly scopes: ReadonlyArray<string>
+  /** Whether a request is for it, by the name of the tool or the address of a document. */
+  readonly isTarget: (target: string) => boolean
+  readonly mayAsk: Effect.Effect<boolean, never, HttpServerRequest.HttpServerRequest>
+  readonly result: (context: RequestContext, given: Node) => Effect.Effect<McpSchema.CallToolResult>
+  /** Where its documents are, if it gets one by its identifier: `appkernel://orders/`. */
+  readonly documents: string | undefined
+}
+
+/** 256 KiB: more does not fit into the context of most models. */
+const defaultSize = 262_144
+
+/** The tools that are exposed, with their routes. */
+const openTools = Effect.fnUntraced(function*<R extends Route>({
+  document,
+  mayAsk,
+  options: { expose, maxResultSize = defaultSize },
+  respondingOf,
+  routes
+}: Parts<R>) {
+  const all = toolsOf(document)
+  const byScope = Array.isArray(expose) ? [[undefined, expose] as const] : Object.entries(expose)
+  const scopes = new Map<Tool, Array<string>>()
+  for (const [scope, names] of byScope) {
+    for (const name of names) {
+      const tools = toolsNamed(all, name)
+      if (tools.length === 0) {
+        return yield* Effect.fail(
+          `enableMcp exposes ${name}, which is neither a registration nor an operation with JSON`
+        )
+      }
+      for (const tool of tools) getOrMake(scopes, tool, () => []).push(...scope === undefined ? [] : [scope])
+    }
+  }
+  const names = Map.groupBy(scopes.keys(), ({ name }) => name)
+  const twice = Array.from(names.values()).find((tools) => tools.length > 1)
+  if (twice !== undefined) {
+    return yield* Effect.fail(`enableMcp exposes ${twice.map(({ id }) => id).join(" and ")}, which have one name`)
+  }
+  return yield* Effect.forEach(scopes, ([tool, scopes]) =>
+    Effect.gen(function*() {
+      const route = routes.find(({ method, path }) => method === tool.method && shapeOf(path) === shapeOf(tool.path))
+      if (route === undefined) return yield* Effect.fail(`enableMcp exposes ${tool.id}, which has no route`)
+      const ask = yield* asking(tool, route, respondingOf(route), maxResultSize)
+      const [first, ...others] = tool.arguments.filter(({ place }) => place === "path")
+      const isOfDocument = tool.id.endsWith(".get") && others.length === 0 && first?.parameter === "id"
+      const documents = isOfDocument ? `${scheme}${tool.id.slice(0, -".get".length)}/` : undefined
+      return {
+        tool,
+        scopes,
+        isTarget: (target: string) =>
+          target === tool.name || (documents !== undefined && target.startsWith(documents)) ||
+          (documents !== undefined && target === schemaOf(tool)),
+        mayAsk: mayAsk(route),
+        result: (context: RequestContext, given: Node) =>
+          Effect.map(ask(context, given), (answer) => resultOf(tool, answer, maxResultSize)),
+        documents
+      } satisfies OpenTool
+    }))
+})
+
+const scheme = "appkernel://"
+
+/** Where the schema of the documents of a tool is. */
+const schemaOf = ({ id }: Tool): string => `${scheme}schemas/${id.slice(0, -".get".length)}`
+
+const register = Effect.fnUntraced(function*(
+  server: McpServer.McpServer["Service"],
+  { documents, result, tool }: OpenTool,
+  within: Effect.Effect<RequestContext>
+) {
+  const { description, inputSchema, isIdempotent, isReading, name, outputSchema, title } = tool
+  const annotations = Context.empty()
+  yield* server.addTool({
+    tool: new McpSchema.Tool({
+      name,
+      title,
+      description,
+      inputSchema,
+      outputSchema,
+      annotations: {
+        title,
+        readOnlyHint: isReading,
+        destructiveHint: !isReading,
+        idempotentHint: isReading || isIdempotent,
+        openWorldHint: false
+      }
+    }),
+    annotations,
+    handle: (given: unknown) => Effect.flatMap(within, (context) => result(context, nodeOf(given)))
+  })
+  if (documents === undefined) return
+  yield* server.addResourceTemplate({
+    template: new McpSchema.ResourceTemplate({
+      uriTemplate: `${documents}{id}`,
+      name: tool.id,
+      title,
+      description,
+      mimeType
+    }),
+    annotations,
+    // A colon begins a parameter.
+    routerPath: `${documents.replace(":", "::")}:0`,
+    completions: {},
+    handle: (uri, [id]) =>
+      Effect.flatMap(within, (context) => result(context, { id })).pipe(
+        Effect.flatMap(({ content: [first], isError }) => {
+          const text = first?.type === "text" ? first.text : ""
+          return isError === true
+            ? Effect.fail(new McpSchema.InvalidParams({ message: text }))
+            : Effect.succeed({ contents: [{ uri, mimeType, text }] })
+        })
+      )
+  })
+  const uri = schemaOf(tool)
+  yield* server.addResource({
+    resource: new McpSchema.Resource({ uri, name: uri.slice(scheme.length), mimeType }),
+    annotations,
+    handle: Effect.succeed({ contents: [{ uri, mimeType, text: JSON.stringify(outputSchema) }] })
+  })
+})
+
+const mimeType = "application/json"
+
+/** Whether the token of a user has one of the scopes, if there are any. */
+const hasScope = (user: CurrentUser["Service"] | undefined, scopes: ReadonlyArray<string>): boolean => {
+  if (scopes.length === 0) return true
+  const { scope, scp = scope } = user?.claims ?? {}
+  const own = typeof scp === "string" ? scp.split(" ") : Array.isArray(scp) ? scp : []
+  return scopes.some((one) => own.includes(one))
+}

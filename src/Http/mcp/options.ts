@@ -1,0 +1,45 @@
+/** The options of an MCP server. */
+import type { Permission } from "../../Access/Permission.ts"
+
+/**
+ * What an MCP server exposes, and to whom.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface McpOptions<Exposed extends string = string> {
+  /**
+   * The tools: `orders` stands for the endpoints and actions of the registration of that name, and `orders.list` or
+   * `payments.pay` for one of them. Nothing else is exposed. By scopes, `{ "orders:read": ["orders.list", "orders.get"] }`, a
+   * tool is for tokens that have one of its scopes, in the claim `scope` (RFC 9068) or `scp`.
+   */
+  readonly expose: ReadonlyArray<Exposed> | { readonly [scope: string]: ReadonlyArray<Exposed> }
+  /** Where the server is. Defaults to `/mcp`. */
+  readonly path?: `/${string}` | undefined
+  /** Who may ask it, in a service with access control. Defaults to `Authenticated`. */
+  readonly require?: Permission<boolean, never> | ReadonlyArray<Permission<boolean, never>> | undefined
+  /** What an assistant is told of the service. */
+  readonly instructions?: string | undefined
+  /**
+   * The URL of the server as clients know it, which tokens are for (RFC 8707): `https://shop.example.com/mcp`. Defaults to the
+   * `Host` of the request, without TLS on this machine only.
+   */
+  readonly url?: string | undefined
+  /** The URLs of the issuers from which clients get tokens (RFC 9728). Defaults to none: clients have tokens already. */
+  readonly authorizationServers?: ReadonlyArray<string> | undefined
+  /** The most bytes that a result has. Defaults to 262,144. */
+  readonly maxResultSize?: number | undefined
+}
+
+/** The path by default. */
+export const defaultPath = "/mcp"
+
+/** Where clients find by whom tokens are issued (RFC 9728, section 3.1). */
+export const metadataPath = "/.well-known/oauth-protected-resource"
+
+/** The paths that a server has beside its own. */
+export const mcpPaths = ({ path = defaultPath }: Pick<McpOptions, "path">): ReadonlyArray<`/${string}`> => [
+  path,
+  metadataPath,
+  `${metadataPath}${path}`
+]

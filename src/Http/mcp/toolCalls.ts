@@ -1,0 +1,178 @@
+/** Calls of tools: each is a request to the route of its operation, by the caller of the tool. */
+import * as McpSchema from "effect/ai/McpSchema"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { listOf, type Node, nodeOf } from "../openapi/node.ts"
+import { innerRequest } from "../request/innerRequest.ts"
+import { routerConfig } from "../routes/errorBoundary.ts"
+import type { Responding, Route } from "../routes/route.ts"
+import type { Argument, Tool } from "./tools.ts"
+
+/** What a route answers. */
+export interface Answer {
+  readonly status: number
+  readonly etag: string | undefined
+  /** `undefined` if it is larger than a result may be. */
+  readonly text: string | undefined
+}
+
+/** Asks the route of a tool, in the context of the request that calls the tool; or says what is wrong with the arguments. */
+type Ask = (
+  context: Context.Context<HttpServerRequest.HttpServerRequest>,
+  given: Node
+) => Effect.Effect<Result.Result<Answer, string>>
+
+/** Makes the calls of a tool. `responding` is how its route answers, in its stages. */
+export const asking = Effect.fnUntraced(function*(
+  tool: Tool,
+  { method, path }: Pick<Route, "method" | "path">,
+  responding: Responding,
+  maxResultSize: number
+) {
+  // It has no other route: an argument can't lead to another operation.
+  const router = yield* Effect.provideService(HttpRouter.make, HttpRouter.RouterConfig, routerConfig)
+  yield* router.add(method, path, responding)
+  // The route answers all its failures, and the path of each request fits it.
+  // @effect-diagnostics-next-line anyUnknownInErrorContext:off unsafeEffectTypeAssertion:off
+  const routed = router.asHttpEffect() as Within
+  const answered = Effect.flatMap(routed, (response) =>
+    Effect.map(textOf(response, maxResultSize), (text): Answer => ({
+      status: response.status,
+      etag: response.headers["etag"],
+      text
+    })))
+  const ask: Ask = (context, given) => {
+    const sent = requestOf(tool, given)
+    if (Result.isFailure(sent)) return Effect.succeed(Result.fail(sent.failure))
+    const outer = Context.get(context, HttpServerRequest.HttpServerRequest)
+    const request = innerRequest(outer, { ...sent.success, method: tool.method, tool: tool.name })
+    return answered.pipe(
+      Effect.scoped,
+      Effect.map(Result.succeed),
+      Effect.provideContext(Context.add(context, HttpServerRequest.HttpServerRequest, request))
+    )
+  }
+  return ask
+})
+
+/** The result of a tool. What went wrong is sentences, for a model to act on. */
+export const resultOf = (
+  tool: Tool,
+  answer: Result.Result<Answer, string>,
+  maxResultSize: number
+): McpSchema.CallToolResult => {
+  if (Result.isFailure(answer)) return failed(answer.failure)
+  const { etag, status, text } = answer.success
+  if (text === undefined) {
+    return failed(
+      `The result has more than ${maxResultSize} bytes: ask for fewer documents by page_size, or for fewer fields by fields`
+    )
+  }
+  const parsed = Option.getOrUndefined(parse(text))
+  if (status >= 400) return failed(sentencesOf(parsed, status))
+  return new McpSchema.CallToolResult({
+    content: [
+      { type: "text", text: text === "" ? "Done" : text },
+      ...etag === undefined ? [] : [{ type: "text" as const, text: `ETag: ${etag}` }]
+    ],
+    ...tool.outputSchema === undefined ? {} : { structuredContent: parsed }
+  })
+}
+
+/** A result that says what went wrong. */
+const failed = (text: string): McpSchema.CallToolResult =>
+  new McpSchema.CallToolResult({ isError: true, content: [{ type: "text", text }] })
+
+// internal
+
+type Within = Effect.Effect<
+  HttpServerResponse.HttpServerResponse,
+  never,
+  HttpServerRequest.HttpServerRequest | Scope.Scope
+>
+
+const parse = Schema.decodeOption(Schema.fromJsonString(Schema.Unknown))
+
+/** The message of an error, with the fields that have problems as the arguments name them. */
+const sentencesOf = (body: unknown, status: number): string => {
+  const { detail, errors, message, title } = nodeOf(body)
+  const first = [message, detail, title].find((one) => typeof one === "string") ?? `The service answered ${status}`
+  return [first, ...listOf(errors).map((one) => `${String(nodeOf(one)["field"])}: ${String(nodeOf(one)["message"])}`)]
+    .join("\n")
+}
+
+interface Sent {
+  readonly url: string
+  readonly headers: { readonly [name: string]: string }
+  readonly body: Buffer | undefined
+}
+
+/** The request that arguments make, or what is wrong with them. */
+const requestOf = (tool: Tool, given: Node): Result.Result<Sent, string> => {
+  const known = new Set(tool.arguments.map(({ name }) => name))
+  const unknown = Object.keys(given).filter((name) => !known.has(name))
+  const missing = tool.arguments.filter(({ isRequired, name, place }) =>
+    isRequired && (given[name] === undefined || (place === "path" && given[name] === ""))
+  )
+  if (unknown.length + missing.length > 0) {
+    return Result.fail([
+      ...unknown.map((name) => `${tool.name} has no argument ${name}`),
+      ...missing.map(({ name }) => `${tool.name} needs the argument ${name}`)
+    ].join("\n"))
+  }
+  const query = new URLSearchParams()
+  const headers: { [name: string]: string } = {}
+  const path = new Map<string, string>()
+  let body: Buffer | undefined
+  for (const argument of tool.arguments) {
+    const value = given[argument.name] ?? argument.otherwise
+    if (value === undefined) continue
+    for (const text of textsOf(argument, value)) {
+      if (argument.place === "path") {
+        path.set(`:${argument.parameter}`, encodeURIComponent(text.toWellFormed()))
+      } else if (argument.place === "query") query.append(argument.parameter, text)
+      else if (argument.place === "header") {
+        if (!sendable.test(text)) return Result.fail(`${argument.name} has characters that it can't have`)
+        headers[argument.parameter.toLowerCase()] = text
+      } else body = Buffer.from(text)
+    }
+  }
+  const url = tool.path.split("/").map((segment) => path.get(segment) ?? segment).join("/")
+  return Result.succeed({ url: query.size === 0 ? url : `${url}?${query}`, headers, body })
+}
+
+const sendable = /^[\x20-\x7e]*$/u
+
+/** A value as it is sent: once, or once for each item of a list. */
+const textsOf = ({ isJoined, isJson }: Argument, value: unknown): ReadonlyArray<string> => {
+  if (isJson) return [JSON.stringify(value)]
+  const texts = (Array.isArray(value) ? value : [value]).map((one) =>
+    typeof one === "object" ? JSON.stringify(one) : String(one)
+  )
+  return isJoined ? [texts.join()] : texts
+}
+
+/** The text of a response, up to a size. */
+const textOf = (response: HttpServerResponse.HttpServerResponse, maximum: number): Effect.Effect<string | undefined> =>
+  Effect.suspend(() => {
+    const chunks: Array<Uint8Array> = []
+    let size = 0
+    return HttpServerResponse.toClientResponse(response).stream.pipe(
+      Stream.takeUntil((chunk) => {
+        chunks.push(chunk)
+        size += chunk.length
+        return size > maximum
+      }),
+      Stream.runDrain,
+      Effect.orDie,
+      Effect.map(() => size > maximum ? undefined : Buffer.concat(chunks).toString("utf8"))
+    )
+  })

@@ -1,0 +1,199 @@
+/** The tools of an MCP server, as the OpenAPI document describes its operations. */
+import type * as OpenApi from "../OpenApi.ts"
+import { componentOf, listOf, type Node, nodeOf, rewrite } from "../openapi/node.ts"
+
+/** A tool: one operation. */
+export interface Tool {
+  /** The identifier of the operation: `orders.list`. */
+  readonly id: string
+  /** The name of the tool, which has letters, digits and `_` alone: `orders_list`. */
+  readonly name: string
+  readonly method: string
+  /** The path as the router has it: `/orders/:id`. */
+  readonly path: `/${string}`
+  readonly title: string
+  readonly description: string
+  readonly arguments: ReadonlyArray<Argument>
+  readonly inputSchema: ObjectSchema
+  /** The schema of its structured result; `undefined` if there is no result in JSON. */
+  readonly outputSchema: ObjectSchema | undefined
+  readonly isReading: boolean
+  readonly isIdempotent: boolean
+}
+
+/** A JSON schema of an object, as the protocol wants it at the root. */
+interface ObjectSchema extends Node {
+  readonly type: "object"
+}
+
+/** An argument of a tool, and what it becomes of the request. */
+export interface Argument {
+  readonly name: string
+  /** The name of the parameter, or of the header. */
+  readonly parameter: string
+  readonly place: "path" | "query" | "header" | "body"
+  readonly isRequired: boolean
+  readonly schema: Node
+  /** Whether the value is sent as JSON. */
+  readonly isJson: boolean
+  /** Whether items of a list are separated by commas. */
+  readonly isJoined: boolean
+  /** What is sent without a value. */
+  readonly otherwise?: string | undefined
+}
+
+/** All tools that a document has, by the identifiers of their operations. */
+export const toolsOf = (document: OpenApi.Document): ReadonlyMap<string, Tool> =>
+  new Map(
+    Object.entries(document.paths).flatMap(([path, item]) =>
+      Object.entries(item).flatMap(([method, operation]) => {
+        const tool = toolOf(document, path, method, operation)
+        return tool === undefined ? [] : [[tool.id, tool] as const]
+      })
+    )
+  )
+
+/** The tools that `expose` names: a registration by its name, without what a person looks at, or an operation by its own. */
+export const toolsNamed = (
+  tools: ReadonlyMap<string, Tool>,
+  name: string
+): ReadonlyArray<Tool> => {
+  const one = tools.get(name)
+  if (one !== undefined) return [one]
+  return Array.from(tools.values()).filter(({ id }) =>
+    id.startsWith(`${name}.`) && !id.slice(name.length + 1).includes(".") && !besides.has(id.slice(name.length + 1))
+  )
+}
+
+// internal
+
+/** The endpoints of a registration that are exposed only by their own names: they say what a tool says of itself, or twice. */
+const besides: ReadonlySet<string> = new Set(["aggregate", "meta", "query", "schema"])
+
+const toolOf = (
+  document: OpenApi.Document,
+  path: string,
+  method: string,
+  operation: OpenApi.Operation
+): Tool | undefined => {
+  const { operationId: id, summary } = operation
+  const resolved = (u: unknown) => resolve(document, nodeOf(u))
+  const body = nodeOf(nodeOf(operation["requestBody"])["content"])
+  const answers = Object.entries(nodeOf(operation["responses"])).filter(([status]) => status.startsWith("2"))
+    .map(([status, response]) => ({ status, content: nodeOf(resolved(response)["content"]) }))
+  // Streams, files and tables are no results of a tool.
+  if (answers.some(({ content, status }) => status === "200" && Object.keys(content).length > 0 && !isJson(content))) {
+    return undefined
+  }
+  if (Object.keys(body).length > 0 && !isJson(body)) return undefined
+  const results = answers.flatMap(({ content }) => isJson(content) ? [schemaIn(content)] : [])
+  if (id.endsWith(".changes")) return undefined
+  const parameters = listOf(operation["parameters"]).map(resolved)
+  const fields = fieldsOfItems(document, results)
+  const args = [
+    ...parameters.flatMap((one) => argumentOf(one, fields)),
+    ...isJson(body) ? [bodyArgument(schemaIn(body), nodeOf(operation["requestBody"])["required"] === true)] : []
+  ]
+  const result = results.length === 0 ? undefined : results.length === 1 ? results[0]! : { anyOf: results }
+  const text = operation["description"]
+  return {
+    id,
+    name: id.replaceAll(/[^\w-]/gu, "_"),
+    method: method.toUpperCase(),
+    // Paths of documents begin with a slash.
+    path: path.replaceAll(/\{([^{}]*)\}/gu, ":$1") as `/${string}`,
+    title: summary,
+    description: typeof text === "string" ? `${summary}.\n\n${text}` : `${summary}.`,
+    arguments: args,
+    inputSchema: rooted(document, {
+      type: "object",
+      properties: Object.fromEntries(args.map(({ name, schema }) => [name, schema])),
+      required: args.filter(({ isRequired }) => isRequired).map(({ name }) => name),
+      additionalProperties: false
+    }),
+    // All answers in JSON are objects.
+    outputSchema: result === undefined ? undefined : rooted(document, { type: "object", ...result }),
+    isReading: method === "get",
+    isIdempotent: method === "put" || method === "delete"
+  }
+}
+
+const isJson = (content: Node): boolean => content["application/json"] !== undefined
+
+const schemaIn = (content: Node): Node => nodeOf(nodeOf(content["application/json"])["schema"])
+
+const bodyArgument = (schema: Node, isRequired: boolean): Argument => ({
+  name: "body",
+  parameter: "body",
+  place: "body",
+  isRequired,
+  schema,
+  isJson: true,
+  isJoined: false
+})
+
+/** The headers that are arguments. The others are about the transport, or about what a caller keeps. */
+const headers: ReadonlyMap<string, string> = new Map([["If-Match", "if_match"], ["Idempotency-Key", "idempotency_key"]])
+
+const argumentOf = (parameter: Node, fields: Node): ReadonlyArray<Argument> => {
+  const { description, explode, required, schema } = parameter
+  const name = String(parameter["name"])
+  const place = parameter["in"]
+  const own = place === "header" ? headers.get(name) : name
+  // Pages are told by cursors: what is written meanwhile shifts no document from one page to another.
+  if (own === undefined || (place === "query" && name === "page")) return []
+  if (place !== "path" && place !== "query" && place !== "header") return []
+  const content = nodeOf(parameter["content"])
+  const given = isJson(content) ? schemaIn(content) : nodeOf(schema)
+  const field = place === "query" ? fields[name] : undefined
+  return [{
+    name: own,
+    parameter: name,
+    place,
+    isRequired: required === true && name !== "cursor",
+    schema: {
+      ...field === undefined ? given : { anyOf: [field, given] },
+      ...typeof description === "string" ? { description } : {}
+    },
+    isJson: isJson(content),
+    isJoined: explode === false,
+    ...name === "cursor" ? { otherwise: "" } : {}
+  }]
+}
+
+/** The fields of the documents in a list, for conditions on them. */
+const fieldsOfItems = (document: OpenApi.Document, results: ReadonlyArray<Node>): Node => {
+  const items = nodeOf(nodeOf(nodeOf(results[0])["properties"])["_items"])["items"]
+  const [first = items] = listOf(nodeOf(items)["anyOf"])
+  return nodeOf(resolve(document, nodeOf(first))["properties"])
+}
+
+/** What a reference within the document leads to. */
+const resolve = (document: OpenApi.Document, node: Node): Node => {
+  const ref = node["$ref"]
+  if (typeof ref !== "string") return node
+  const found = ref.split("/").slice(1).reduce<unknown>((at, key) => nodeOf(at)[key], document)
+  return resolve(document, nodeOf(found))
+}
+
+/** A schema with the components that it refers to. */
+const rooted = (document: OpenApi.Document, schema: ObjectSchema): ObjectSchema => {
+  const used = new Map<string, Node>()
+  const local = (node: Node): Node =>
+    rewrite(node, (part) => {
+      const component = componentOf(part)
+      if (component === undefined) return part
+      if (!used.has(component)) {
+        // Before its parts, which may refer to it.
+        used.set(component, {})
+        used.set(component, local(nodeOf(document.components.schemas[component])))
+      }
+      return { ...part, $ref: `#/$defs/${component}` }
+    })
+  const root = local(schema)
+  return {
+    ...root,
+    type: "object",
+    ...used.size === 0 ? {} : { $defs: Object.fromEntries(used) }
+  }
+}

@@ -1,0 +1,102 @@
+/** The routes of an MCP server. */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Permission from "../../Access/Permission.ts"
+import type { Cors } from "../Cors.ts"
+import { makeMcp } from "../mcp/mcp.ts"
+import { defaultPath, type McpOptions, metadataPath } from "../mcp/options.ts"
+import type * as OpenApi from "../OpenApi.ts"
+import type { BadRequestResponder } from "../response/translatedResponses.ts"
+import type { Responding } from "../routes/route.ts"
+import { withoutParameters } from "../routes/route.ts"
+import type { Access } from "./access.ts"
+import { pageEndpoint } from "./builtInRoutes.ts"
+import { RegistrationInvalid } from "./registrationInvalid.ts"
+import type { ServedRoute } from "./surroundings.ts"
+
+/** Makes the routes of the server, and of what clients with OAuth find its issuers by (RFC 9728). */
+export const mcpRoutes = Effect.fnUntraced(function*({
+  access,
+  cors,
+  document,
+  name,
+  options,
+  respondBadRequest,
+  respondingOf,
+  routes
+}: {
+  readonly access: Access | undefined
+  readonly cors: Cors | undefined
+  readonly document: OpenApi.Document
+  /** The name of the service. */
+  readonly name: string
+  readonly options: McpOptions
+  readonly respondBadRequest: BadRequestResponder
+  readonly respondingOf: (route: ServedRoute) => Responding
+  readonly routes: ReadonlyArray<ServedRoute>
+}) {
+  const { authorizationServers = [], expose, path = defaultPath, require = Permission.Authenticated } = options
+  const server = makeMcp<ServedRoute>({
+    document,
+    name,
+    options,
+    mayAskFrom: (origin, host) =>
+      cors?.origins.includes(origin) === true ||
+      (isLocal.test(host) && isLocal.test(origin.replace(/^https?:\/\//u, ""))),
+    respondingOf,
+    routes,
+    mayAsk: ({ endpoint }) => {
+      if (access === undefined || endpoint === undefined) return Effect.succeed(true)
+      const { decide, dependsOnDocument } = access.deciding(endpoint)
+      return dependsOnDocument
+        ? Effect.succeed(true)
+        : Effect.map(Effect.orDie(decide(undefined)), (decision) => decision !== undefined)
+    }
+  })
+  const handler = yield* Effect.mapError(server, (detail) => new RegistrationInvalid({ registration: name, detail }))
+  const urlOf = ({ headers: { host = "" } }: HttpServerRequest.HttpServerRequest) =>
+    new URL(options.url ?? `${isLocal.test(host) ? "http" : "https"}://${host}${path}`)
+  const metadata = Effect.withFiber<HttpServerResponse.HttpServerResponse>(({ context }) => {
+    const url = urlOf(Context.getUnsafe(context, HttpServerRequest.HttpServerRequest))
+    return Effect.succeed(HttpServerResponse.jsonUnsafe({
+      resource: url.href,
+      resource_name: name,
+      ...authorizationServers.length === 0 ? {} : { authorization_servers: authorizationServers },
+      ...Array.isArray(expose) ? {} : { scopes_supported: Object.keys(expose) },
+      bearer_methods_supported: ["header"]
+    }))
+  })
+  const challenged: ServedRoute["headers"] = (request, { headers, status }) => {
+    const { origin } = urlOf(request)
+    const challenge = headers["www-authenticate"]
+    return status !== 401 || challenge === undefined ? {} : {
+      "www-authenticate": challenge.replace(
+        /Bearer realm="[^"]*"/u,
+        (bearer) => `${bearer}, resource_metadata="${origin}${metadataPath}${path}"`
+      )
+    }
+  }
+  return [
+    ...(["POST", "DELETE"] as const).map((method): ServedRoute => ({
+      method,
+      path,
+      handler,
+      respondBadRequest,
+      headers: challenged,
+      endpoint: pageEndpoint("mcp", method, path, require)
+    })),
+    ...(access === undefined ? [] : [metadataPath, `${metadataPath}${path}`] as const).map((path): ServedRoute => ({
+      method: "GET",
+      path,
+      handler: withoutParameters(metadata, respondBadRequest),
+      respondBadRequest
+    }))
+  ]
+})
+
+// internal
+
+/** Hosts that need no TLS: of this machine alone. */
+const isLocal = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/u

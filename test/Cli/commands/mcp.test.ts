@@ -1,0 +1,61 @@
+/** The tools of a service over standard input and output, for the SDK, which starts the command. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Redacted, Schema } from "effect"
+import { join } from "node:path"
+import { KernelEngine, Model, Resource, Role } from "../../../src/index.ts"
+import { runCommand } from "../../support/command.ts"
+import { freshDirectory } from "../../support/folders.ts"
+import { connectingByCommand } from "../../support/mcpClient.ts"
+
+const root = join(import.meta.dirname, "../../..")
+
+const command = (...args: ReadonlyArray<string>) => [
+  "--conditions=source",
+  join(root, "src/Cli/Main.ts"),
+  "mcp",
+  ...args
+]
+
+describe("appkernel mcp", () => {
+  it.live("serves the engine of a module with the store of the project", () =>
+    Effect.gen(function*() {
+      const env = { APPKERNEL_EMBEDDED_PATH: yield* freshDirectory, APPKERNEL_MIGRATIONS_ON_START: "run" }
+      const client = yield* connectingByCommand(command(join(root, "test/support/cli/engine.ts")), env)
+      const { tools } = yield* Effect.promise(() => client.listTools())
+      assert.include(tools.map(({ name }) => name), "persons_create")
+      const call = (name: string, args: object) => Effect.promise(() => client.callTool({ name, arguments: args }))
+      // Many at once.
+      yield* Effect.forEach(
+        Array.from({ length: 50 }, (_, age) => ({ body: { id: `P${age}`, name: "Ann ü", age } })),
+        (person) => call("persons_create", person),
+        { concurrency: "unbounded" }
+      )
+      const { structuredContent } = yield* call("persons_list", { age: ">47", sort_by: "age" })
+      assert.deepStrictEqual(Object(structuredContent)._items.map(({ id }: { readonly id: string }) => id), [
+        "P48",
+        "P49"
+      ])
+    }))
+
+  it.live("asks a service that runs, with the token of the environment", () =>
+    Effect.gen(function*() {
+      class Note extends Model.Class<Note>()("Note", { id: Model.id(), text: Schema.String }) {}
+      const Notes = Resource.make(Note, { methods: ["GET"] }).grant(Role("reader"), { methods: ["GET"] })
+      const { baseUrl, token } = yield* KernelEngine.make("notes").register(Notes, { urlBase: "/" }).enableSecurity()
+        .enableMcp({ expose: ["notes"] }).test()
+      const toolsWith = Effect.fnUntraced(function*(env: { readonly [name: string]: string }) {
+        const client = yield* connectingByCommand(command(`${baseUrl}/mcp`), env)
+        return (yield* Effect.promise(() => client.listTools())).tools.map(({ name }) => name)
+      })
+      const secret = Redacted.value(yield* token({ subject: "a", roles: ["reader"] }))
+      assert.deepStrictEqual(yield* toolsWith({ APPKERNEL_MCP_TOKEN: secret }), ["notes_list", "notes_get"])
+      assert.match(String(yield* Effect.exit(toolsWith({}))), /This needs credentials \(401\)/u)
+    }))
+
+  it.effect("says what a module lacks", () =>
+    Effect.gen(function*() {
+      const { code, output } = yield* runCommand({}, "mcp", join(root, "examples/bookings.ts"))
+      assert.strictEqual(code, 1)
+      assert.match(output, /exports no engine/u)
+    }))
+})
