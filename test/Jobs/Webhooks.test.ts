@@ -428,4 +428,65 @@ describe("Webhooks", () => {
       const { data, source } = readBy(secret, received[0]!)
       assert.deepStrictEqual([source, data?.["margin"]], ["https://shop.example.org/orders", 7])
     }))
+
+  it.effect("have failed while their subscription is disabled, and are sent again after that", () =>
+    Effect.gen(function*() {
+      const { idle, staff } = yield* opened()
+      let status = 503
+      const { received, url } = yield* receiver((response) => {
+        response.writeHead(status).end()
+      })
+      const { result: id } = yield* staff.subscriptions.create({ payload: { url, types, secret } })
+      yield* staff.orders.create({ payload: { buyer: "ann", total: 1 } })
+      yield* idle
+      yield* staff.subscriptions.patch({ params: { id }, payload: { enabled: false } })
+      status = 204
+      yield* TestClock.adjust("1 hour")
+      yield* idle
+      const { _items: [failed] } = yield* staff.deliveries.list()
+      assert.deepInclude(failed, { state: "failed", failure: "the subscription is disabled" })
+      yield* staff.subscriptions.patch({ params: { id }, payload: { enabled: true } })
+      yield* staff.deliveries.send_again({ params: { id: failed!.id } })
+      yield* idle
+      assert.strictEqual((yield* staff.deliveries.list())._items[0]?.state, "delivered")
+      assert.lengthOf(received, 2)
+    }))
+
+  it.effect("of several services with one store are each told by the service that has them", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(Date.now())
+      const store = yield* Layer.build(EmbeddedStore.layerMemory)
+      class Note extends Model.Class<Note>()("Note", { id: Model.id(), text: Schema.String }, { logged: true }) {}
+      const methods = ["GET", "POST"] as const
+      const serve = { store: Layer.succeedContext(store) }
+      const first = yield* KernelEngine.make("orders").register(Order, { methods })
+        .register(Webhooks.Subscription, { methods, segment: "subscriptions", name: "subscriptions" })
+        .enableWebhooks({ "order.created": Order }, local).test(serve)
+      const second = yield* KernelEngine.make("notes").register(Note, { methods })
+        .enableWebhooks({ "note.created": Note }, local).test(serve)
+      const { received, url } = yield* receiver()
+      const both = ["order.created", "note.created"]
+      yield* first.client.subscriptions.create({ payload: { url, types: both, secret } })
+      yield* first.client.orders.create({ payload: { buyer: "ann", total: 1 } })
+      yield* second.client.notes.create({ payload: { text: "a" } })
+      while (received.length < 2) {
+        yield* TestClock.adjust("10 seconds")
+        yield* Effect.promise(() => new Promise(setImmediate))
+      }
+      assert.sameMembers(received.map(({ body }) => JSON.parse(body).type), both)
+    }))
+
+  it.effect("go on after a change that can't be told", () =>
+    Effect.gen(function*() {
+      const { idle, staff, store } = yield* opened()
+      const { received, url } = yield* receiver()
+      yield* staff.subscriptions.create({ payload: { url, types, secret } })
+      yield* store.insertOne("Order", { _id: 7, buyer: "ann" })
+      yield* store.insertOne("Order", { _id: "O-wrong", buyer: 7 })
+      yield* store.deleteMany("Order", {})
+      const { result: id } = yield* staff.orders.create({ payload: { buyer: "ann", total: 1 } })
+      yield* idle
+      assert.deepInclude(received.map(told), ["order.created", id, 1])
+      assert.isFalse(received.some(({ body }) => body.includes("O-wrong")))
+    }))
 })

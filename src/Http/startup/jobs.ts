@@ -21,7 +21,7 @@ import type { ServiceSurroundings } from "./surroundings.ts"
 
 /** Does them in the background until the scope closes. */
 export const doingJobs = Effect.fnUntraced(function*(
-  { jobs, registrations, schedules, webhooks }: ServiceParts,
+  { api, jobs, registrations, schedules, webhooks }: ServiceParts,
   { access, causes, doors, isMeasured, repositories }: Omit<ServiceSurroundings, "causes"> & {
     readonly causes: BoundedCache<Tracer.AnySpan> | undefined
     readonly doors: Doors
@@ -55,6 +55,7 @@ export const doingJobs = Effect.fnUntraced(function*(
         causes,
         doors,
         repositories,
+        service: api.identifier,
         asSubject: (subject, work) => {
           if (subject !== undefined && asSubject !== undefined) return asSubject(subject, work)
           const open = Effect.provideService(work, HttpServerRequest.HttpServerRequest, request)

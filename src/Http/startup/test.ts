@@ -146,10 +146,12 @@ export const testWith = <E>(
         const { events } = layers
         const told = events === undefined
           ? Effect.succeed(false)
-          : Effect.flatMap(Effect.promise(() => import("./webhooks.ts")), ({ untilTold }) => untilTold(own, events))
+          : Effect.flatMap(Effect.promise(() => import("./webhooks.ts")), ({ untilTold }) =>
+            untilTold(own, description.id, events))
         // What jobs write may be told, too.
         yield* Effect.repeat(Effect.andThen(told, Effect.andThen(untilIdle(own, layers.queues), told)), {
-          until: (wasBehind) => !wasBehind
+          until: (wasBehind) =>
+            !wasBehind
         })
       }),
       baseUrl

@@ -25,6 +25,8 @@ export const webhooksOf = Effect.fnUntraced(function*(
     readonly doors: Doors
     readonly repositories: Context.Context<Repository.RepositoryOf<string>>
     readonly asSubject: AsSubject
+    /** The name of the service. */
+    readonly service: string
   }
 ) {
   const known = yield* Effect.forEach(Object.entries(events), ([type, from]) => {
@@ -46,12 +48,17 @@ export const webhooksOf = Effect.fnUntraced(function*(
     const repository = Context.get(made.repositories, Repository.key(model))
     return { type, model: repository.model, upgraded: documentOperationsOf(repository).upgraded }
   })
-  return { implementation, begin: telling(told, (transaction) => made.causes?.get(transaction)) }
+  const causeOf = (transaction: string) => made.causes?.get(transaction)
+  return { implementation, begin: telling({ service: made.service, told, causeOf }) }
 })
 
 /** Waits until all changes are told, for tests. Returns whether there were some that were not. */
-export const untilTold = (store: DocumentStore["Service"], { events }: Webhooks): Effect.Effect<boolean, ReadError> =>
-  collectionsTold(store, [...new Set(Object.values(events).map((from) => modelOf(from).modelName))])
+export const untilTold = (
+  store: DocumentStore["Service"],
+  service: string,
+  { events }: Webhooks
+): Effect.Effect<boolean, ReadError> =>
+  collectionsTold(store, service, [...new Set(Object.values(events).map((from) => modelOf(from).modelName))])
 
 // internal
 

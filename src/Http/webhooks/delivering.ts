@@ -56,31 +56,30 @@ export const delivering = Effect.fnUntraced(function*(
   const send = yield* makeSending(options)
   const lanes = new Lanes(Math.max(2, concurrency))
 
-  const bodyOf = Effect.fnUntraced(
-    function*({ before, event, subject, time, type }: Payload, owner: string | undefined) {
-      const known = all.find((one) => one.type === type)
-      if (known === undefined) return undefined
-      const { door, path } = known
-      const document = before === undefined ? undefined : decodeDocument(Buffer.from(before, "base64"))
-      // Who has no account, or may not sign in, may read nothing.
-      const data = yield* Effect.catchIf(
-        asSubject(owner, renderedThrough(door, subject, document)),
-        ({ _tag }) => _tag === "CredentialsInvalid",
-        () => Effect.undefined
-      )
-      if (data === undefined) return undefined
-      const envelope = {
-        specversion: "1.0",
-        id: event,
-        source: `${source}${path}`,
-        type,
-        subject,
-        time,
-        datacontenttype: "application/json"
-      }
-      return `${JSON.stringify(envelope).slice(0, -1)},"data":${data}}`
+  const bodyOf = Effect.fnUntraced(function*(
+    { door, path }: Delivered,
+    { before, event, subject, time, type }: Payload,
+    owner: string | undefined
+  ) {
+    const document = before === undefined ? undefined : decodeDocument(Buffer.from(before, "base64"))
+    // Who has no account, or may not sign in, may read nothing.
+    const data = yield* Effect.catchIf(
+      asSubject(owner, renderedThrough(door, subject, document)),
+      ({ _tag }) => _tag === "CredentialsInvalid",
+      () => Effect.undefined
+    )
+    if (data === undefined) return undefined
+    const envelope = {
+      specversion: "1.0",
+      id: event,
+      source: `${source}${path}`,
+      type,
+      subject,
+      time,
+      datacontenttype: "application/json"
     }
-  )
+    return `${JSON.stringify(envelope).slice(0, -1)},"data":${data}}`
+  })
 
   /** Stores the outcome of an attempt, and what follows from it. */
   const settle = Effect.fnUntraced(function*(
@@ -137,13 +136,19 @@ export const delivering = Effect.fnUntraced(function*(
     const receiver = receiverOf(found.value)
     const { failures, owner, pausedUntil, subscription } = receiver
     const now = yield* Clock.currentTimeMillis
+    const known = all.find(({ type }) => type === delivery.type)
+    if (known === undefined) {
+      // Another service of the store, or a newer version of this one, may know it.
+      if (now - Date.parse(delivery.time) > maxUnknown) return "unreadable"
+      return yield* Effect.as(putOff(job, id, now + 30_000), "put off")
+    }
     const lane = subscription.id
     const later = Effect.suspend(() =>
       Effect.as(putOff(job, id, Math.max(lanes.next(lane, now), pausedUntil)), "put off")
     )
     if (subscription.enabled && pausedUntil > now) return yield* later
     const delivered = Effect.gen(function*() {
-      const body = yield* bodyOf(delivery, owner)
+      const body = yield* bodyOf(known, delivery, owner)
       if (body === undefined) {
         yield* store.deleteOne(Delivery.modelName, { _id: deliveryIdOf(delivery) })
         return "unreadable"
@@ -207,6 +212,7 @@ const pausing = (failures: number, now: number, maxFailures: number): Update => 
 const dateOf = (time: number): Date => DateTime.toDateUtc(DateTime.makeUnsafe(time))
 
 /** In milliseconds. */
+const maxUnknown = 7 * 86_400_000
 const firstPause = 5_000
 const maxPause = 3_600_000
 

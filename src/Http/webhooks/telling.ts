@@ -6,9 +6,11 @@
  * each change. So they are enqueued once for what is committed, whoever has written it and wherever a process is killed.
  */
 import * as BSON from "bson"
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Function from "effect/Function"
 import * as Latch from "effect/Latch"
+import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type * as Tracer from "effect/Tracer"
@@ -33,24 +35,32 @@ export interface Told {
 /** The span in which a transaction was written, if this process knows it. */
 export type CauseOf = (transaction: string) => Tracer.AnySpan | undefined
 
+/** What a service tells. */
+export interface Telling {
+  /** The name of the service: others may have the same store. */
+  readonly service: string
+  readonly told: ReadonlyArray<Told>
+  readonly causeOf: CauseOf
+}
+
 /** Enqueues deliveries from now on, until the scope closes. Their jobs go on in the traces of what has caused them. */
 export const telling = Effect.fnUntraced(function*(
-  all: ReadonlyArray<Told>,
-  causeOf: CauseOf
+  from: Telling
 ): Effect.fn.Return<void, StoreError, DocumentStore | Scope.Scope> {
   const store = yield* DocumentStore
-  const collections = [...new Set(all.map(({ model }) => model.modelName))]
+  const collections = [...new Set(from.told.map(({ model }) => model.modelName))]
+  const _id = placeIdOf(from.service)
   // Before the service is ready: what is written from then on is told.
-  yield* placeOf(store)
+  yield* placeOf(store, _id)
   const followed = Effect.gen(function*() {
-    let place = yield* movedOn(store, collections, yield* placeOf(store))
-    yield* store.changes.stream(collections, { after: place }).pipe(
+    let place = yield* movedOn(store, collections, { _id, position: yield* placeOf(store, _id) })
+    yield* store.changes.stream(collections, { after: place.position }).pipe(
       Stream.runForEach(({ changes, position }) =>
         Effect.gen(function*() {
           for (let rest = changes; rest.length > 0;) {
-            const told = yield* store.transaction(tell(store, all, causeOf, rest, place, position))
+            const told = yield* store.transaction(tell(store, from, rest, place, position))
             rest = rest.slice(told.count)
-            place = told.position
+            place = told.place
             yield* Effect.sync(() => latchOf(store).openUnsafe())
           }
         })
@@ -62,11 +72,14 @@ export const telling = Effect.fnUntraced(function*(
     Effect.catchTag("Behind", () => Effect.void),
     Effect.catchTag("PositionGone", () =>
       Effect.andThen(
-        Effect.logError("Events are lost: changes that were not told yet are no longer kept"),
-        Effect.flatMap(store.changes.end, (position) => store.updateOne(places, place, { $set: { position } }))
+        Effect.logError(
+          "Events may be lost: changes since the last that were told are no longer kept, or were not recorded of all models"
+        ),
+        Effect.flatMap(store.changes.end, (position) => store.updateOne(places, { _id }, { $set: { position } }))
       )),
-    Effect.catch((error) =>
-      Effect.andThen(Effect.logWarning("Can't tell of changes", error), Effect.sleep("1 second"))
+    Effect.catchCauseIf(
+      (cause) => !Cause.hasInterrupts(cause),
+      (cause) => Effect.andThen(Effect.logWarning("Can't tell of changes", cause), Effect.sleep("1 second"))
     ),
     Effect.forever,
     Effect.forkScoped
@@ -76,12 +89,13 @@ export const telling = Effect.fnUntraced(function*(
 /** Waits until all changes of collections are told, for tests. Returns whether there were some that were not. */
 export const collectionsTold = Effect.fnUntraced(function*(
   store: Store,
+  service: string,
   collections: ReadonlyArray<string>
 ): Effect.fn.Return<boolean, ReadError> {
   const latch = latchOf(store)
   for (let wasBehind = false;; wasBehind = true) {
     latch.closeUnsafe()
-    const told = yield* store.findById(places, place._id)
+    const told = yield* store.findById(places, placeIdOf(service))
     const { changes } = yield* Effect.catchTag(
       store.changes.read(collections, { after: String(told?.["position"]), limit: 1 }),
       "PositionGone",
@@ -96,7 +110,13 @@ export const collectionsTold = Effect.fnUntraced(function*(
 
 const places = "appkernel_webhooks"
 
-const place = { _id: "told" }
+/** Up to where a service has told changes. */
+interface Place {
+  readonly _id: string
+  readonly position: Position
+}
+
+const placeIdOf = (service: string): string => `told ${service}`
 
 /** A place in which nothing has happened may be kept no longer than what has. */
 const refreshTime = "1 hour"
@@ -105,28 +125,28 @@ const refreshTime = "1 hour"
 const latchOf = Function.memoize((_store: Store) => Latch.makeUnsafe(false))
 
 /** Up to where changes were told; the first time, the end. */
-const placeOf = Effect.fnUntraced(function*(store: Store): Effect.fn.Return<Position, StoreError> {
-  const known = yield* store.findById(places, place._id)
+const placeOf = Effect.fnUntraced(function*(store: Store, _id: string): Effect.fn.Return<Position, StoreError> {
+  const known = yield* store.findById(places, _id)
   if (known !== undefined) return String(known["position"])
   const position = yield* store.changes.end
   yield* Effect.catchTag(
-    store.updateOne(places, place, { $setOnInsert: { position } }, { upsert: true }),
+    store.updateOne(places, { _id }, { $setOnInsert: { position } }, { upsert: true }),
     "DuplicateKey",
     () => Effect.void
   )
-  return yield* placeOf(store)
+  return yield* placeOf(store, _id)
 })
 
 /** A later place with nothing between. */
 const movedOn = Effect.fnUntraced(function*(
   store: Store,
   collections: ReadonlyArray<string>,
-  from: Position
-): Effect.fn.Return<Position, StoreError | PositionGone> {
-  const { changes, position } = yield* store.changes.read(collections, { after: from, limit: 1 })
-  if (changes.length > 0 || position === from) return from
-  const { matchedCount } = yield* store.updateOne(places, { ...place, position: from }, { $set: { position } })
-  return matchedCount === 0 ? from : position
+  from: Place
+): Effect.fn.Return<Place, StoreError | PositionGone> {
+  const { changes, position } = yield* store.changes.read(collections, { after: from.position, limit: 1 })
+  if (changes.length > 0 || position === from.position) return from
+  const { matchedCount } = yield* store.updateOne(places, { ...from }, { $set: { position } })
+  return matchedCount === 0 ? from : { ...from, position }
 })
 
 class Behind {
@@ -136,47 +156,45 @@ class Behind {
 /** Enqueues the deliveries of the first of some changes, in a transaction. */
 const tell = Effect.fnUntraced(function*(
   store: Store,
-  all: ReadonlyArray<Told>,
-  causeOf: CauseOf,
+  { causeOf, told }: Telling,
   changes: ReadonlyArray<StoredChange>,
-  from: Position,
+  from: Place,
   end: Position
 ): Effect.fn.Return<
-  { readonly count: number; readonly position: Position },
+  { readonly count: number; readonly place: Place },
   StoreError | Behind,
   DocumentStore
 > {
-  const types = all.map(({ type }) => type)
+  const types = told.map(({ type }) => type)
   const subscriptions = yield* store.find(Subscription.modelName, {
     filter: { enabled: { $ne: false }, types: { $in: types } },
     projection: { types: 1 }
   })
   const count = Math.max(1, Math.min(changes.length, Math.floor(maxDeliveries / Math.max(1, subscriptions.length))))
   const position = count === changes.length ? end : changes[count - 1]?.position ?? end
-  const { matchedCount } = yield* store.updateOne(places, { ...place, position: from }, { $set: { position } })
+  const { matchedCount } = yield* store.updateOne(places, { ...from }, { $set: { position } })
   if (matchedCount === 0) return yield* Effect.fail(new Behind())
   for (const change of changes.slice(0, count)) {
-    for (const { model, type, upgraded } of all) {
-      if (change.collection !== model.modelName || !type.endsWith(`.${kindOf(model, change)}`)) continue
-      const told = subscriptions.filter(({ types }) => Array.isArray(types) && types.includes(type))
-      if (told.length === 0) continue
-      const before = type.endsWith(".deleted") ? beforeOf(upgraded(change)) : undefined
-      const event = {
-        event: randomUUID(),
-        type,
-        subject: identifierOf(model).print(change.id),
-        time: change.time.toISOString(),
-        attempt: 1,
-        ...before === undefined ? {} : { before }
+    for (const one of told) {
+      const { type } = one
+      if (change.collection !== one.model.modelName || !type.endsWith(`.${kindOf(one.model, change)}`)) continue
+      const subscribed = subscriptions.filter(({ types }) => Array.isArray(types) && types.includes(type))
+      if (subscribed.length === 0) continue
+      const event = eventOf(one, change)
+      if (Result.isFailure(event)) {
+        yield* Effect.logError(`A change of ${change.collection} can't be told`, event.failure)
+        continue
       }
-      const enqueued = Effect.forEach(told, ({ _id }) => job.enqueue({ ...event, subscription: String(_id) }), {
-        discard: true
-      })
+      const enqueued = Effect.forEach(
+        subscribed,
+        ({ _id }) => job.enqueue({ ...event.success, subscription: String(_id) }),
+        { discard: true }
+      )
       const cause = causeOf(change.transaction)
       yield* cause === undefined ? enqueued : Effect.withParentSpan(enqueued, cause)
     }
   }
-  return { count, position }
+  return { count, place: { ...from, position } }
 })
 
 /** The most deliveries that a transaction enqueues, unless there are more of one change. */
@@ -191,6 +209,20 @@ const kindOf = (model: Model.Any, change: StoredChange): "created" | "updated" |
   const isNow = change.operation !== "delete" && isThere(change.after)
   return wasThere ? isNow ? "updated" : "deleted" : isNow ? "created" : undefined
 }
+
+/** It fails for a document that nobody can read, such as one with an identifier of another type. */
+const eventOf = ({ model, type, upgraded }: Told, change: StoredChange) =>
+  Result.try(() => {
+    const before = type.endsWith(".deleted") ? beforeOf(upgraded(change)) : undefined
+    return {
+      event: randomUUID(),
+      type,
+      subject: identifierOf(model).print(change.id),
+      time: change.time.toISOString(),
+      attempt: 1,
+      ...before === undefined ? {} : { before }
+    }
+  })
 
 /** The document before a change, as BSON in Base64. One that does not fit a job is nobody's to see. */
 const beforeOf = (change: StoredChange): string | undefined => {
