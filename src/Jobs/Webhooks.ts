@@ -175,6 +175,8 @@ export const payload = {
   time: Schema.String,
   /** Of a deleted document, what it was: BSON in Base64. */
   before: Schema.optional(Schema.String),
+  /** Of an updated document, the fields that have changed. */
+  changed: Schema.optional(Schema.Array(Schema.String)),
   /** 1 for the first attempt. */
   attempt: Schema.Int
 }

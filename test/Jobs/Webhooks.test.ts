@@ -27,7 +27,8 @@ class Order extends Model.Class<Order>()("Order", {
   id: Model.id({ prefix: "O" }),
   buyer: Schema.String,
   total: Schema.Int,
-  margin: Schema.Int.pipe(Model.withDefault(() => 7))
+  margin: Schema.Int.pipe(Model.withDefault(() => 7)),
+  note: Schema.String.pipe(Model.optional, Model.omitted)
 }, { logged: true }) {}
 
 class User extends Model.Class<User>()("User", {
@@ -488,5 +489,25 @@ describe("Webhooks", () => {
       yield* idle
       assert.deepInclude(received.map(told), ["order.created", id, 1])
       assert.isFalse(received.some(({ body }) => body.includes("O-wrong")))
+    }))
+
+  it.effect("tell no update of what the subscriber does not see", () =>
+    Effect.gen(function*() {
+      const { idle, staff, userOf } = yield* opened()
+      const [of, ofStaff] = [yield* receiver(), yield* receiver()]
+      const ann = yield* userOf("ann", ["buyer"])
+      yield* ann.subscriptions.create({ payload: { url: of.url, types: ["order.updated"], secret } })
+      yield* staff.subscriptions.create({ payload: { url: ofStaff.url, types: ["order.updated"], secret } })
+      const { result: id } = yield* staff.orders.create({ payload: { buyer: "ann", total: 1 } })
+      const params = { id }
+      yield* staff.orders.patch({ params, payload: { margin: 1 } })
+      yield* idle
+      yield* staff.orders.patch({ params, payload: { total: 2, margin: 2 } })
+      // Nobody sees a field that the model omits, and this is no change of others.
+      yield* staff.orders.patch({ params, payload: { note: "mine" } })
+      yield* staff.orders.patch({ params, payload: { total: 2 } })
+      yield* idle
+      assert.deepStrictEqual(of.received.map(told), [["order.updated", id, 2]])
+      assert.deepStrictEqual(ofStaff.received.map(told), [["order.updated", id, 1], ["order.updated", id, 2]])
     }))
 })

@@ -58,13 +58,13 @@ export const delivering = Effect.fnUntraced(function*(
 
   const bodyOf = Effect.fnUntraced(function*(
     { door, path }: Delivered,
-    { before, event, subject, time, type }: Payload,
+    { before: bytes, changed, event, subject, time, type }: Payload,
     owner: string | undefined
   ) {
-    const document = before === undefined ? undefined : decodeDocument(Buffer.from(before, "base64"))
+    const before = bytes === undefined ? undefined : decodeDocument(Buffer.from(bytes, "base64"))
     // Who has no account, or may not sign in, may read nothing.
     const data = yield* Effect.catchIf(
-      asSubject(owner, renderedThrough(door, subject, document)),
+      asSubject(owner, renderedThrough(door, { id: subject, before, changed })),
       ({ _tag }) => _tag === "CredentialsInvalid",
       () => Effect.undefined
     )

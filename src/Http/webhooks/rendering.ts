@@ -6,14 +6,23 @@ import type { Door } from "../expansion/embeddable.ts"
 import { type HandlerFailure, isRefusal } from "../response/handlerFailures.ts"
 import { logUnreadable } from "../response/representation.ts"
 
+/** What an event is about. */
+export interface Subject {
+  /** The identifier of the document, in its form in URLs. */
+  readonly id: string
+  /** What a deleted document was. */
+  readonly before: Document | undefined
+  /** The fields that have changed; `undefined` if it is no update. */
+  readonly changed: ReadonlyArray<string> | undefined
+}
+
 /**
- * The JSON text of a document by its identifier; `undefined` if the user may not read it, or there is none. `before` is what a
- * deleted one was.
+ * The JSON text of a document; `undefined` if the user may not read it, there is none, or the user sees none of the fields that have
+ * changed.
  */
 export const renderedThrough = (
   door: Door,
-  text: string,
-  before: Document | undefined
+  { before, changed, id: text }: Subject
 ): Effect.Effect<string | undefined, HandlerFailure> =>
   Effect.gen(function*() {
     const entered = yield* door.enter(text)
@@ -25,8 +34,8 @@ export const renderedThrough = (
       yield* beforeEach?.(id) ?? Effect.void
       const document = before ?? (yield* documents.findById(id, { timeLimit: limits.queryTimeout }))
       if (document === undefined) return undefined
-      const { isShown, textOf } = yield* Effect.withFiber((fiber) => Effect.succeed(representations(fiber)))
-      if (!isShown(document)) return undefined
+      const { isShown, shows, textOf } = yield* Effect.withFiber((fiber) => Effect.succeed(representations(fiber)))
+      if (!isShown(document) || changed?.some((field) => shows(document, field)) === false) return undefined
       yield* afterEach?.(document) ?? Effect.void
       const written = textOf(document)
       if (written === undefined) yield* logUnreadable(model, [document])

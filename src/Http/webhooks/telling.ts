@@ -19,13 +19,13 @@ import { job, Subscription } from "../../Jobs/Webhooks.ts"
 import { managedField } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import { DocumentStore, type Position, type StoredChange } from "../../Repository/DocumentStore.ts"
-import { identifierOf } from "../../Repository/internal.ts"
+import { compare, identifierOf } from "../../Repository/internal.ts"
 import type { PositionGone, ReadError, StoreError } from "../../Repository/RepositoryError.ts"
 
 type Store = DocumentStore["Service"]
 
 /** What is told of the documents of a model. */
-export interface Told {
+interface Told {
   readonly type: string
   readonly model: Model.Any
   /** A change with its documents in the model's newest version. */
@@ -33,7 +33,7 @@ export interface Told {
 }
 
 /** The span in which a transaction was written, if this process knows it. */
-export type CauseOf = (transaction: string) => Tracer.AnySpan | undefined
+type CauseOf = (transaction: string) => Tracer.AnySpan | undefined
 
 /** What a service tells. */
 export interface Telling {
@@ -213,16 +213,28 @@ const kindOf = (model: Model.Any, change: StoredChange): "created" | "updated" |
 /** It fails for a document that nobody can read, such as one with an identifier of another type. */
 const eventOf = ({ model, type, upgraded }: Told, change: StoredChange) =>
   Result.try(() => {
-    const before = type.endsWith(".deleted") ? beforeOf(upgraded(change)) : undefined
+    const newest = upgraded(change)
+    const before = type.endsWith(".deleted") ? beforeOf(newest) : undefined
+    const changed = type.endsWith(".updated") ? changedIn(newest) : undefined
     return {
       event: randomUUID(),
       type,
       subject: identifierOf(model).print(change.id),
       time: change.time.toISOString(),
       attempt: 1,
-      ...before === undefined ? {} : { before }
+      ...before === undefined ? {} : { before },
+      ...changed === undefined ? {} : { changed }
     }
   })
+
+/** The names of the fields that an update has changed. */
+const changedIn = (change: StoredChange): ReadonlyArray<string> => {
+  if (change.operation !== "update") return []
+  const { after, before } = change
+  return [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((name) =>
+    compare(before[name], after[name]) !== 0
+  )
+}
 
 /** The document before a change, as BSON in Base64. One that does not fit a job is nobody's to see. */
 const beforeOf = (change: StoredChange): string | undefined => {
