@@ -6,18 +6,21 @@
 import * as Schema from "effect/Schema"
 import { Problem } from "../Model/ModelError.ts"
 
+const texts = Schema.Array(Schema.String)
+
 /**
- * One link: its URL, its methods, and for an action the names of its arguments.
+ * One link: its URL, its methods, for an action the names of its arguments, and for a file those of the sizes that its picture has.
  *
  * @category models
  * @since 0.1.0
  */
 export const Link = Schema.Struct({
   href: Schema.String,
-  methods: Schema.optionalKey(Schema.Union([Schema.String, Schema.Array(Schema.String)])),
+  methods: Schema.optionalKey(Schema.Union([Schema.String, texts])),
   /** Whether `href` is a URI template (RFC 6570), whose parameters are those of an action's path. */
   templated: Schema.optionalKey(Schema.Boolean),
-  args: Schema.optionalKey(Schema.Array(Schema.String))
+  args: Schema.optionalKey(texts),
+  sizes: Schema.optionalKey(texts)
 }).annotate({ identifier: "Link" })
 
 /**

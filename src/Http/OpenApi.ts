@@ -268,7 +268,7 @@ export const make = ({ api: described, policy, registrations }: Source, options:
   const schemas = Schemas.make(api, shown, fields, relations)
   const generated = EffectOpenApi.fromApi(schemas.api, { referencePolicy: schemas.referencePolicy })
   const { complete, components: open, generated: made, ignored, known } = schemas.finish(generated)
-  const { close, finish } = closing(open, ignored)
+  const { close, finish, resolve } = closing(open, ignored)
   const withSamples = sampling(open, made)
   const limits = options.limits ?? KernelConfig.Limits.defaultValue()
   const details = detailsOf(api)
@@ -319,7 +319,7 @@ export const make = ({ api: described, policy, registrations }: Source, options:
     const accessed = withAccess(described, entriesAt(key), { requirements, errorMessage: known.errorMessage })
     return ordered(withProblems(accessed, known.problemOf))
   })
-  const operations = { ...own, ...fileOperations(own, resources), ...watchedChanges(own, resources) }
+  const operations = { ...own, ...fileOperations(own, resources, resolve), ...watchedChanges(own, resources) }
   const { components, rename } = finish(Json.operationsOf(operations).map(({ operation }) => operation))
   const shared = sharing(joined(Json.mapOperations(operations, rename)))
   const { paths } = shared

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { type DocumentStore } from "appkernel"
 import { Effect, type Layer, Redacted, Schema } from "effect"
 import { FetchHttpClient, HttpClient } from "effect/http"
+import sharp from "sharp"
 import { engine } from "../../examples/shop/engine.ts"
 import { Order } from "../../examples/shop/models/Order.ts"
 import type { Product } from "../../examples/shop/models/Product.ts"
@@ -23,7 +24,9 @@ type Store = Layer.Layer<DocumentStore.DocumentStore, unknown>
 
 const suite = (store: string, layerStore: Store) => {
   const opened = Effect.gen(function*() {
-    const { anonymous, as, baseUrl, idle, repositories } = yield* engine.test({ store: surroundings(layerStore) })
+    const { anonymous, as, baseUrl, idle, repositories, token } = yield* engine.test({
+      store: surroundings(layerStore)
+    })
     const stockOf = (id: Product["id"]) => Effect.map(repositories.products.findById(id), ({ stock }) => stock)
     return {
       anonymous,
@@ -33,7 +36,8 @@ const suite = (store: string, layerStore: Store) => {
       idle,
       repositories,
       stockOf,
-      baseUrl
+      baseUrl,
+      token
     }
   })
 
@@ -69,6 +73,38 @@ const suite = (store: string, layerStore: Store) => {
         assert.deepStrictEqual(_links?.["get_summary"], {
           href: `/api/v1/products/${id}/get_summary`,
           methods: "GET"
+        })
+      }))
+
+    it.live("shows everybody the picture that a product was created with, and a small one", () =>
+      Effect.gen(function*() {
+        const { anonymous, baseUrl, token } = yield* opened
+        const admin = Redacted.value(yield* token({ subject: "U-admin", roles: ["admin"] }))
+        const drawn = sharp({ create: { width: 640, height: 480, channels: 3, background: "red" } }).jpeg()
+        const picture = yield* Effect.promise(() => drawn.toBuffer())
+        const { headers, id } = yield* Effect.promise(async () => {
+          const form = new FormData()
+          for (const [name, value] of Object.entries({ ...product, code: "LMP-0009" })) form.set(name, String(value))
+          form.set("picture", new Blob([Uint8Array.from(picture)], { type: "image/jpeg" }), "lamp.jpg")
+          const authorization = `Bearer ${admin}`
+          const made = await fetch(`${baseUrl}/api/v1/products`, {
+            method: "POST",
+            headers: { authorization },
+            body: form
+          })
+          const { result: id } = Object(await made.json())
+          const small = await fetch(`${baseUrl}/api/v1/products/${id}/picture?size=thumbnail`)
+          const { width } = await sharp(await small.arrayBuffer()).metadata()
+          assert.strictEqual(width, 200)
+          return { headers: (await fetch(`${baseUrl}/api/v1/products/${id}/picture`)).headers, id }
+        })
+        assert.deepStrictEqual([headers.get("content-type"), headers.get("cache-control")], ["image/jpeg", "no-cache"])
+        const shown = yield* anonymous.products.get({ params: { id } })
+        assert.deepInclude(shown.picture, { name: "lamp.jpg", type: "image/jpeg" })
+        assert.deepStrictEqual(shown._links?.["picture"], {
+          href: `/api/v1/products/${id}/picture`,
+          methods: ["GET"],
+          sizes: ["thumbnail"]
         })
       }))
 

@@ -37,7 +37,7 @@ export interface Request {
   readonly method: string
   readonly path: string
   readonly headers: { readonly [name: string]: string }
-  readonly body: string | undefined
+  readonly body: string | Buffer | undefined
 }
 
 export interface Answer {
@@ -271,7 +271,7 @@ export const prepare = (
 const encoded = (text: string): string => encodeURIComponent(text.toWellFormed())
 
 const bodyOf = (operation: Operation, plan: Plan, checks: Checks): {
-  readonly body: string | undefined
+  readonly body: string | Buffer | undefined
   readonly isValidBody: boolean
   readonly isInvalidBody: boolean
   readonly mediaType: string | undefined
@@ -281,8 +281,9 @@ const bodyOf = (operation: Operation, plan: Plan, checks: Checks): {
     return { body: undefined, isValidBody: true, isInvalidBody: false, mediaType: undefined }
   }
   const names = Object.keys(requestBody.content)
-  // Mostly in the content type that every operation accepts.
-  const name = plan.type % 3 > 0 ? "application/json" : names[plan.type % names.length]!
+  const isFile = !names.includes("application/json")
+  // Mostly in the content type that every operation but those of files accepts.
+  const name = plan.type % 3 > 0 && !isFile ? "application/json" : names[plan.type % names.length]!
   const { twist } = plan
   if (twist === "malformed") {
     const body = malformedBodies[plan.odd % malformedBodies.length]!
@@ -294,12 +295,21 @@ const bodyOf = (operation: Operation, plan: Plan, checks: Checks): {
     const header = typesOfBodies[plan.odd % typesOfBodies.length]!
     return { body: "{}", isValidBody: false, isInvalidBody: false, mediaType: header }
   }
+  if (isFile) {
+    const isValidBody = twist !== "body"
+    const bytes = isValidBody ? png : Buffer.from("<html>no picture</html>")
+    const body = name === "multipart/form-data" ? formOf({ file: bytes }) : bytes
+    return { body, isValidBody, isInvalidBody: !isValidBody, mediaType: headerOf(name) }
+  }
   let value: unknown = name === "application/json-patch+json" ? jsonPatches[plan.odd % jsonPatches.length] : plan.body
   if (twist === "body") { for (const mutation of plan.mutations) value = mutated(value, mutation) }
   if (name === "multipart/form-data") {
     const form = typeof value === "object" && value !== null && !Array.isArray(value) ? value : {}
+    const files = Object.entries<Json>(requestBody.content[name].schema.properties ?? {}).flatMap(([field, schema]) =>
+      schema.format === "binary" && plan.odd % 2 === 0 ? [[field, png] as const] : []
+    )
     return {
-      body: formOf(form),
+      body: formOf({ ...form, ...Object.fromEntries(files) }),
       isValidBody: isWellFormed(form) && checks.accepts(operation, name, form),
       isInvalidBody: false,
       mediaType: headerOf(name)
@@ -322,16 +332,27 @@ const isWellFormed = (value: unknown): boolean => {
 
 const headerOf = (name: string): string => name === "multipart/form-data" ? `${name}; boundary=boundary` : name
 
-const formOf = (value: object): string => {
+/** A form; bytes are pictures in files. */
+const formOf = (value: object): Buffer => {
   const parts = Object.entries(value).map(([name, part]: [string, unknown]) => {
+    if (Buffer.isBuffer(part)) {
+      const head = `Content-Disposition: form-data; name="${name}"; filename="a.png"\r\nContent-Type: image/png`
+      return Buffer.concat([Buffer.from(`--boundary\r\n${head}\r\n\r\n`), part, Buffer.from("\r\n")])
+    }
     const isText = typeof part === "string" && part !== ""
     const type = isText ? "" : "Content-Type: application/json\r\n"
     const text = isText ? part.toWellFormed() : JSON.stringify(part)
     const quoted = name.replaceAll("\"", "%22")
-    return `--boundary\r\nContent-Disposition: form-data; name="${quoted}"\r\n${type}\r\n${text}\r\n`
+    return Buffer.from(`--boundary\r\nContent-Disposition: form-data; name="${quoted}"\r\n${type}\r\n${text}\r\n`)
   })
-  return `${parts.join("")}--boundary--\r\n`
+  return Buffer.concat([...parts, Buffer.from("--boundary--\r\n")])
 }
+
+/** A picture of one pixel. */
+const png = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+  "base64"
+)
 
 const jsonPatches: ReadonlyArray<unknown> = [
   [],

@@ -19,5 +19,11 @@ export class Product extends Model.Class<Product>()("Product", {
   stock: Schema.Int.pipe(Validator.min(0), Validator.max(1_000_000)),
   tags: Schema.Array(Schema.String.pipe(Validator.notEmpty)).pipe(Validator.unique, Model.withDefault(() => [])),
   dimensions: Dimensions.pipe(Model.optional),
+  picture: Model.file({
+    types: ["image/jpeg", "image/png", "image/webp"],
+    maxSize: "5 MB",
+    image: { thumbnail: { width: 200 } },
+    stripMetadata: true
+  }).pipe(Model.optional),
   added: Model.DateTime.pipe(Validator.past, Model.generated(Generator.dateNow))
 }, { logged: true }) {}

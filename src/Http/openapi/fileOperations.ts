@@ -1,13 +1,28 @@
 /** The operations of the files of documents: what they have in common with a `GET` and a `PATCH` of the document. */
-import { type FileField, fileFieldsOf } from "../../Model/internal.ts"
+import { type FileField, fileFieldsOf, modelTypeId } from "../../Model/internal.ts"
+import type * as Model from "../../Model/Model.ts"
 import * as Json from "./node.ts"
 import type { Resource } from "./schemas.ts"
 
 type Node = Json.Node
 
-/** The paths of the files of documents, for the operations that the document has. */
-export const fileOperations = (paths: Node, resources: ReadonlyArray<Resource>): Node =>
-  Object.fromEntries(
+/**
+ * The paths of the files of documents, for the operations that the document has, and those of the documents, which take their files in
+ * forms. `resolve` has the schema that a reference is to.
+ */
+export const fileOperations = (
+  paths: Node,
+  resources: ReadonlyArray<Resource>,
+  resolve: (schema: Node) => Node
+): Node => ({
+  ...Object.fromEntries(resources.flatMap(({ model, path }) => {
+    const fields = fileFieldsOf(model)
+    return fields.length === 0 ? [] : [path, `${path}/{id}` as const].flatMap((at) => {
+      const item = paths[at]
+      return item === undefined ? [] : [[at, withForms(Json.nodeOf(item), model, fields, resolve)] as const]
+    })
+  })),
+  ...Object.fromEntries(
     resources.flatMap(({ files, model, path }) => {
       const item = Json.nodeOf(paths[`${path}/{id}`])
       return fileFieldsOf(model).flatMap((field) => {
@@ -31,8 +46,58 @@ export const fileOperations = (paths: Node, resources: ReadonlyArray<Resource>):
       })
     }).filter(([, item]) => Object.keys(item).length > 0)
   )
+})
 
 // internal
+
+/** The operations of documents with what their forms have of files: all that a new one needs, and those that a patch changes. */
+const withForms = (
+  item: Node,
+  model: Model.Any,
+  fields: ReadonlyArray<FileField>,
+  resolve: (schema: Node) => Node
+): Node => {
+  const properties = Object.fromEntries(fields.map(({ isList, name, types }) => {
+    const file = { type: "string", format: "binary", ...types.length === 1 ? { contentMediaType: types[0]! } : {} }
+    return [name, isList ? { type: "array", items: file } : file]
+  }))
+  const encoding = Object.fromEntries(
+    fields.filter(({ types }) => types.length > 0).map(({ name, types }) => [name, { contentType: types.join(", ") }])
+  )
+  const needed = fields.flatMap(({ name }) => {
+    const { default: byDefault, optional } = model[modelTypeId][name] ?? {}
+    return optional === true || byDefault !== undefined ? [] : [name]
+  })
+  const withForm = (operation: unknown, like: string, required: ReadonlyArray<string>): Node => {
+    const { requestBody, responses, ...others } = Json.nodeOf(operation)
+    const { content, ...body } = Json.nodeOf(requestBody)
+    const bodies = Json.nodeOf(content)
+    if (bodies[like] === undefined) return Json.nodeOf(operation)
+    const one = resolve(Json.nodeOf(Json.nodeOf(bodies[like])["schema"]))
+    const schema = {
+      ...one,
+      properties: { ...Json.nodeOf(one["properties"]), ...properties },
+      ...required.length === 0 ? {} : { required: [...Json.listOf(one["required"]), ...required] }
+    }
+    return {
+      ...others,
+      requestBody: {
+        ...body,
+        content: {
+          ...bodies,
+          "multipart/form-data": { schema, ...Object.keys(encoding).length === 0 ? {} : { encoding } }
+        }
+      },
+      responses: withUnprocessable(Json.nodeOf(responses))
+    }
+  }
+  return Json.mapValues(item, (operation, method) =>
+    method === "post"
+      ? withForm(operation, "multipart/form-data", needed)
+      : method === "patch"
+      ? withForm(operation, "application/merge-patch+json", [])
+      : operation)
+}
 
 const operationsOf = (field: FileField, { get, patch }: Node): Record<"one" | "list" | "address", Node> => {
   const { image, isList, maxSize, name, types } = field

@@ -11,6 +11,8 @@ type Node = Document.Node
 export interface SchemaCloser {
   /** The operation with a closed schema of its body. */
   readonly close: (operation: Node) => Node
+  /** The schema that a reference is to; any other schema itself. */
+  readonly resolve: (schema: Node) => Node
   /**
    * The components that the operations refer to, and the operations. A closed component takes the name of the open one
    * if nothing refers to that.
@@ -26,6 +28,10 @@ export const closing = (components: Node, ignored: ReadonlyMap<string, ReadonlyA
   const closed = closedCopies(components, ignored)
   return {
     finish: (operations) => finish(components, closed.copies, operations),
+    resolve: (schema) => {
+      const name = Document.componentOf(schema)
+      return name === undefined ? schema : closed.copies.get(name)?.schema ?? Document.nodeOf(components[name])
+    },
     close: (operation) => {
       const { content, ...body } = Document.nodeOf(operation["requestBody"])
       return content === undefined ? operation : {

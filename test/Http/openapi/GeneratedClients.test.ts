@@ -3,6 +3,9 @@ import { heyApi, openapiPythonClient, openapiTypescript, orval } from "../../sup
 import { clientsOfServices } from "../../support/generatedClients.ts"
 import * as nasty from "../../support/nastyCalls.ts"
 
+/** A picture of one pixel, in Base64. */
+const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
 const leftOut = "forms are left out, as the table below says"
 
 describe("Clients that generators make from the document", () => {
@@ -17,7 +20,10 @@ describe("Clients that generators make from the document", () => {
       shop: {
         program: pythonCalls,
         prints: "statuses of every operation",
-        limits: { "POST /api/v1/files/upload": leftOut }
+        limits: {
+          "POST /api/v1/files/upload": leftOut,
+          "GET /api/v1/products/{id}/picture": "it has no answers of pictures"
+        }
       },
       nasty: { program: nasty.openapiPythonClient, limits: { upload: leftOut, csv: "it has no bodies of text" } }
     },
@@ -90,6 +96,19 @@ answered(await client.GET("/api/v1/products", { params: { query: { price: "<20",
 answered(await client.GET("/api/v1/products/{id}", { params: { path: { id: product.id }, query: { fields: "name" } } }))
 const { result } = answered(await client.GET("/api/v1/products/{id}/get_summary", { params: { path: { id: product.id } } }))
 if (!result.includes("Chair")) throw new Error(result)
+const form = new FormData()
+for (const [name, value] of Object.entries({ ...newProduct, code: "ABC-1235" })) form.append(name, String(value))
+form.delete("tags")
+form.append("picture", new Blob([Buffer.from("${png}", "base64")], { type: "image/png" }), "chair.png")
+const made = await fetch(\`\${process.argv[2]}/api/v1/products\`, {
+  method: "POST",
+  headers: { authorization: process.argv[3] ?? "" },
+  body: form
+})
+const pictured = { path: { id: String(Object(await made.json()).result) } }
+const file = await client.GET("/api/v1/products/{id}/picture", { params: pictured, parseAs: "blob" })
+if (file.response.headers.get("content-type") !== "image/png") throw new Error(JSON.stringify(file.error))
+answered(await client.POST("/api/v1/products/{id}/picture/address", { params: pictured }))
 answered(await client.GET("/api/v1/products/aggregate", { params: { query: { pipe } } }))
 answered(await client.GET("/api/v1/products/changes", { params: { query: { offset: "now" } } }))
 answered(await client.GET("/api/v1/changes", { params: { query: { watch: ["products"], offset: "now" } } }))
@@ -291,7 +310,7 @@ void main()
  * | the parameters `query` and `pipe` | it drops parameters that have `content` in the place of a `schema`; they are given to the client (`httpx_args`) |
  */
 const pythonCalls = `
-import json, sys
+import base64, json, sys
 from client import Client
 from client.api.jobs import (jobs_aggregate, jobs_discard, jobs_get, jobs_list, jobs_meta, jobs_query, jobs_retry,
     jobs_schema)
@@ -305,7 +324,7 @@ from client.api.orders import (orders_aggregate, orders_changes, orders_create, 
 from client.api.payments import payments_methods, payments_pay, payments_status
 from client.api.changes import api_v1_changes
 from client.api.products import (products_aggregate, products_changes, products_create, products_get,
-    products_get_summary, products_list, products_meta, products_query, products_schema)
+    products_get_picture_address, products_get_summary, products_list, products_meta, products_query, products_schema)
 from client.api.tokens import tokens_revoke, tokens_token
 from client.api.users import (users_aggregate, users_change_password, users_create, users_delete, users_get,
     users_list, users_meta, users_patch, users_query, users_replace, users_schema)
@@ -362,6 +381,10 @@ asked("GET /api/v1/products", products_list.sync_detailed(client=client, price="
 asked("GET /api/v1/products/{id}", products_get.sync_detailed(product.id, client=client))
 summary = asked("GET /api/v1/products/{id}/get_summary", products_get_summary.sync_detailed(product.id, client=client))
 expect("Chair" in summary.result, True)
+fields = {"code": "XYZ-0002", "name": "Chair", "price": "12.5", "currency": "CHF", "stock": "3"}
+picture = {"picture": ("chair.png", base64.b64decode("${png}"), "image/png")}
+made = client.get_httpx_client().post("/api/v1/products", data=fields, files=picture).json()["result"]
+asked("POST /api/v1/products/{id}/picture/address", products_get_picture_address.sync_detailed(made, client=client))
 asked("GET /api/v1/products/aggregate", products_aggregate.sync_detailed(client=counting))
 asked("POST /api/v1/products/query", products_query.sync_detailed(client=client, body=m.ProductsQueryBody(price="<20")))
 asked("GET /api/v1/products/changes", products_changes.sync_detailed(client=client, offset="now"))

@@ -22,8 +22,10 @@ const seed = process.env["CONFORMANCE_SEED"] ?? 1
 /** Validators that are code, of which a schema can't speak. */
 const code = new Set(["Past", "Future", "OneLinePerProduct", "Url", "Id"])
 
-/** Operations that take what can't be guessed: the sum of an order, a password, an identifier that is nowhere else. */
+/** Operations that take what can't be guessed: the sum of an order, a password, an identifier that is nowhere else, a product with a picture. */
 const unreached = new Set([
+  "GET /api/v1/products/{id}/picture",
+  "POST /api/v1/products/{id}/picture/address",
   "POST /api/v1/payments/pay",
   "POST /api/v1/token",
   "GET /api/v1/payments/{payment_id}",
@@ -200,7 +202,8 @@ const suite = <A, E>(
         for (const [path, item] of Object.entries<Json>(document.paths)) {
           const methods = Object.keys(item).map((method) => method.toUpperCase())
           // OpenAPI 3.1 has no `QUERY`.
-          const reading = methods.includes("GET") ? ["HEAD", "QUERY"] : []
+          const isFile = item.get?.responses["206"] !== undefined
+          const reading = methods.includes("GET") ? ["HEAD", ...isFile ? [] : ["QUERY"]] : []
           const documented = [...methods, ...reading, "OPTIONS"]
           const { headers, status, text } = yield* Conformance.send(base, agent, {
             method: "OPTIONS",
@@ -246,14 +249,16 @@ const openToAll = [
   "POST /api/v1/users",
   "POST /api/v1/token/revoke",
   "GET /api/v1/payments/methods",
-  ...["", "/{id}", "/{id}/get_summary", "/aggregate", "/changes", "/schema", "/meta"].map((path) =>
+  ...["", "/{id}", "/{id}/get_summary", "/{id}/picture", "/aggregate", "/changes", "/schema", "/meta"].map((path) =>
     `GET /api/v1/products${path}`
   ),
+  "POST /api/v1/products/{id}/picture/address",
   "GET /api/v1/changes"
 ]
 
-/** There may be an order that the user has made with what was drawn. */
+/** There may be an order that the user has made with what was drawn, or a product with a picture. */
 const byChance = new Set([
+  "GET /api/v1/products/{id}/picture",
   "GET /api/v1/orders/{id}",
   "GET /api/v1/orders/{id}/revisions",
   "GET /api/v1/orders/{id}/revisions/{revision}",
@@ -320,8 +325,8 @@ describe("OpenApi, held against the server", () => {
       Layer.provide([EmbeddedStore.layerMemory, quickHashes])
     ),
     { product: "/api/v1/products", order: "/api/v1/orders" },
-    // What is ordered and paid has to be there.
-    ({ path }, { status }) => status === 404 && /payments|api\/v2/u.test(path),
+    // What is ordered and paid has to be there, and so has a picture.
+    ({ path }, { status }) => status === 404 && /payments|api\/v2|\/picture/u.test(path),
     [
       { name: "an administrator", credentials: () => administrator, mayDo: undefined },
       { name: "somebody signed up", credentials: signedUp, mayDo: [...openToAll, ...ofOneself] },

@@ -16,6 +16,9 @@ import { shop } from "../../support/tokens.ts"
 /** The statuses for nobody, for a user, and for an administrator. */
 type Row = readonly [nobody: number, user: number, admin: number]
 
+/** A signed address is one that another route answers with. */
+const signed = "GET /api/v1/products/:id/picture/signed/:signature"
+
 /**
  * Every route of the shop. Identifiers in paths are the user's own, of whom there is no document, and bodies are empty: 404 and
  * 400 are the answers to those who may. Credentials that are not valid are 401 on every route.
@@ -36,6 +39,9 @@ const table: { readonly [route: string]: Row } = {
   "POST /api/v1/products": [401, 403, 400],
   "GET /api/v1/products/:id": [404, 404, 404],
   "GET /api/v1/products/:id/get_summary": [404, 404, 404],
+  "GET /api/v1/products/:id/picture": [404, 404, 404],
+  "POST /api/v1/products/:id/picture/address": [404, 404, 404],
+  [signed]: [403, 403, 403],
   "GET /api/v1/products/aggregate": [400, 400, 400],
   "GET /api/v1/products/changes": [200, 200, 200],
   // Of the collections that it names.
@@ -95,6 +101,7 @@ const table: { readonly [route: string]: Row } = {
 }
 
 const unregistered = new Set([
+  signed,
   "GET /.well-known/jwks.json",
   "GET /openapi.json",
   "GET /docs",
@@ -102,8 +109,14 @@ const unregistered = new Set([
   "GET /"
 ])
 
-/** Routes by layers of the program. */
-const undescribed = new Set(["GET /.well-known/jwks.json", "GET /"])
+/** Routes by layers of the program, and those of files, which have the grants of their documents. */
+const undescribed = new Set([
+  "GET /.well-known/jwks.json",
+  "GET /",
+  "GET /api/v1/products/:id/picture",
+  "POST /api/v1/products/:id/picture/address",
+  signed
+])
 
 /** The routes of the registrations, and those of the document. */
 const registered = (): ReadonlyArray<string> => {

@@ -385,6 +385,16 @@ describe("files of documents", () => {
       })
       assert.containsAllKeys(Object(at["put"]?.["responses"]), ["200", "412", "413", "415", "422"])
       assert.containsAllKeys(paths, ["/api/v1/photos/{id}/pages", "/api/v1/photos/{id}/pages/{key}"])
+      const formOf = (operation: unknown) => Object(operation).requestBody.content["multipart/form-data"]
+      const binary = { type: "string", format: "binary" }
+      const [post, patch] = [paths["/api/v1/photos"]?.["post"], paths["/api/v1/photos/{id}"]?.["patch"]]
+      for (const form of [formOf(post), formOf(patch)]) {
+        const { owner, pages, picture } = form.schema.properties
+        assert.deepStrictEqual([owner, picture, pages], [{ type: "string" }, binary, { type: "array", items: binary }])
+        assert.deepStrictEqual(form.encoding, { picture: { contentType: "image/png, text/plain" } })
+      }
+      assert.deepStrictEqual([formOf(post).schema.required, formOf(patch).schema.required], [["owner"], undefined])
+      assert.containsAllKeys(Object(patch?.["responses"]), ["413", "415", "422"])
       assert.notProperty(paths, "/api/v1/photos/{id}/picture/uploads")
       const resumable = KernelEngine.make("photos").register(photos, { files: { resumable: true } })
       const { paths: more } = OpenApi.make(resumable, { title: "Photos", version: "1" })
