@@ -1,6 +1,6 @@
 /**
  * Runs a part of the benchmark: `http` and `secured`, the servers against one another, `codecs`, `stores`, `loop`,
- * `transfers`, `client`, `language`, `start`, `overload`, `operation`, `tails`, `live` or `growth`, and `chart`, which draws the first. See README.md.
+ * `transfers`, `files`, `client`, `language`, `start`, `overload`, `operation`, `tails`, `live` or `growth`, and `chart`, which draws the first. See README.md.
  */
 import { parseArgs } from "node:util"
 
@@ -17,6 +17,7 @@ else if (part === "codecs") await import("./codecs.ts")
 else if (part === "stores") await import("./stores.ts")
 else if (part === "loop") await import("./loop.ts")
 else if (part === "transfers") await import("./transfers.ts")
+else if (part === "files") await import("./files.ts")
 else if (part === "client") await import("./client.ts")
 else if (part === "language") await import("./language.ts")
 else if (part === "start") await import("./start.ts")
@@ -27,5 +28,5 @@ else if (part === "live") await import("./live.ts")
 else if (part === "growth") await import("./growth.ts")
 else if (part === "chart") await import("./chart.ts")
 else {throw new Error(
-    `--part takes http, secured, codecs, stores, loop, transfers, client, language, start, overload, operation, tails, live, growth or chart, not ${part}`
+    `--part takes http, secured, codecs, stores, loop, transfers, files, client, language, start, overload, operation, tails, live, growth or chart, not ${part}`
   )}

@@ -261,7 +261,14 @@ const ofOpenapiGenerator = (
         generatorName: language,
         inputSpec: `${service}/openapi.json`,
         outputDir: `${service}/client`,
-        globalProperties: { apiDocs: "false", modelDocs: "false", apiTests: "false", modelTests: "false" },
+        globalProperties: {
+          apiDocs: "false",
+          modelDocs: "false",
+          apiTests: "false",
+          modelTests: "false",
+          // As the documentation has it.
+          skipFormModel: "false"
+        },
         nameMappings: names,
         typeMappings: types,
         // Setters of a client for Go have the names of fields, and begin them with a capital letter.
@@ -290,7 +297,10 @@ const maven = ["mvn", "-version"] as const
 // As the documentation has it.
 const oneTag = { openapiNormalizer: { KEEP_ONLY_FIRST_TAG_IN_OPERATION: "true" } }
 
-const typescript = ofOpenapiGenerator("typescript-fetch", () => oneTag)
+const typescript = ofOpenapiGenerator("typescript-fetch", () => ({
+  ...oneTag,
+  additionalProperties: { prefixParameterInterfaces: true }
+}))
 
 export const typescriptOfOpenapiGenerator: Generator = {
   ...typescript,

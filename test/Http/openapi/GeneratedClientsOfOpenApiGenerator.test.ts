@@ -17,6 +17,7 @@ describe("Clients that OpenAPI Generator makes from the document", () => {
       generator: typescriptOfOpenapiGenerator,
       shop: {
         program: typescript,
+        names: { _type: "modelName" },
         limits: { createList: "the type of the body is a document, where the description has one or a list" }
       },
       nasty: nasty.typescript
@@ -24,12 +25,12 @@ describe("Clients that OpenAPI Generator makes from the document", () => {
     Python: { generator: pythonOfOpenapiGenerator, shop: { program: python, limits: {} }, nasty: nasty.python },
     Go: {
       generator: goOfOpenapiGenerator,
-      shop: { program: go, limits: { createList: readsAnotherAnswer } },
+      shop: { program: go, names: { _type: "ModelName" }, limits: { createList: readsAnotherAnswer } },
       nasty: nasty.go
     },
     Java: {
       generator: javaOfOpenapiGenerator,
-      shop: { program: java, limits: { createList: readsAnotherAnswer } },
+      shop: { program: java, names: { _type: "modelName" }, limits: { createList: readsAnotherAnswer } },
       nasty: nasty.java
     }
   })
@@ -190,7 +191,7 @@ func main() {
 	_, response, err := users.UsersGet(ctx, user.Id).Execute()
 	var failure *shop.GenericOpenAPIError
 	if errors.As(err, &failure) {
-		printed["error"] = []any{response.StatusCode, failure.Model().(shop.ErrorMessage).Type}
+		printed["error"] = []any{response.StatusCode, failure.Model().(shop.ErrorMessage).ModelName}
 	}
 	text, _ := json.Marshal(printed)
 	fmt.Println(string(text))
@@ -243,7 +244,7 @@ public class Calls {
       users.usersGet(user.getId(), null, null, null);
     } catch (ApiException error) {
       ErrorMessage message = ErrorMessage.fromJson(error.getResponseBody());
-      printed.put("error", List.of(error.getCode(), message.getType().getValue()));
+      printed.put("error", List.of(error.getCode(), message.getModelName().getValue()));
     }
     System.out.println(new Gson().toJson(printed));
     System.exit(0);
