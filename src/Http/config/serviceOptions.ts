@@ -43,7 +43,7 @@ export interface ServerOptions extends ServerAddress {
   readonly backlog?: number | undefined
   /** The time that running requests get when the server stops. Defaults to 20 seconds. */
   readonly shutdownTimeout?: Duration.Input | undefined
-  /** The time in which a request has to arrive, including its body. Defaults to 60 seconds. */
+  /** The time in which a request has to arrive, including its body; one with a file may take longer as long as it goes on. Defaults to 60 seconds. */
   readonly requestTimeout?: Duration.Input | undefined
   /** The time in which the head of a request has to arrive, at most {@link requestTimeout}. Defaults to 20 seconds. */
   readonly headerTimeout?: Duration.Input | undefined
