@@ -1,9 +1,11 @@
 /** `appkernel mcp`: serves the tools of a service to an assistant on this machine, over its standard input and output. */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as Cause from "effect/Cause"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as HttpServer from "effect/http/HttpServer"
@@ -12,6 +14,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import * as Semaphore from "effect/Semaphore"
 import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
 import * as KernelServer from "../../Http/KernelServer.ts"
@@ -35,6 +38,8 @@ export const mcpCommand = Command.make(
     const bridged = (url: string) =>
       bridge(url, Option.getOrUndefined(token), stdio).pipe(Effect.provide(NodeHttpClient.layerUndici))
     if (/^https?:/u.test(target)) return yield* bridged(target)
+    // The standard output is for the protocol.
+    yield* Effect.sync(() => Object.assign(console, { log: console.error, info: console.error }))
     const services = yield* findBeside(target, "services", isServices)
     const credentials = yield* findBeside(target, "credentials", isServices)
     const given = Layer.mergeAll(services.found ?? Layer.empty, credentials.found ?? Layer.empty)
@@ -77,48 +82,74 @@ const bridge = Effect.fnUntraced(function*(
   stdio: Stdio.Stdio
 ) {
   const client = yield* HttpClient.HttpClient
-  let session: { readonly [name: string]: string } = {}
-  const request = (method: "POST" | "DELETE", headers: { readonly [name: string]: string }) => {
-    const made = HttpClientRequest.make(method)(url, {
-      headers: { ...session, accept: "application/json, text/event-stream", ...headers }
-    })
-    return token === undefined ? made : HttpClientRequest.bearerToken(made, token)
-  }
-  const answered = Effect.fnUntraced(function*(line: string) {
-    const message = Option.getOrElse(parsed(line), (): Message => ({}))
-    const response = yield* client.execute(
-      HttpClientRequest.bodyText(request("POST", headersOf(message)), line, "application/json")
+  const alone = yield* Semaphore.make(1)
+  /** The line that began the session, and its identifier; the server may forget it. */
+  let begun: { readonly line: string; readonly id: string | undefined } | undefined
+
+  const send = Effect.fnUntraced(function*(method: "POST" | "DELETE", line: string, message: Message) {
+    const session = begun?.id
+    const sent = HttpClientRequest.make(method)(url, {
+      headers: {
+        accept: "application/json, text/event-stream",
+        ...session === undefined || message.method === "initialize" ? {} : { [header]: session },
+        ...headersOf(message)
+      }
+    }).pipe(
+      method === "POST" ? HttpClientRequest.bodyText(line, "application/json") : identity,
+      token === undefined ? identity : HttpClientRequest.bearerToken(token)
     )
+    const response = yield* client.execute(sent)
     const text = yield* response.text
-    if (message.method === "initialize") {
-      const id = response.headers["mcp-session-id"]
-      session = id === undefined ? {} : { "mcp-session-id": id }
-    }
-    const events = response.headers["content-type"]?.startsWith("text/event-stream") === true
-    const answers = events
-      ? text.split("\n").flatMap((line) => line.startsWith("data: ") ? [line.slice("data: ".length)] : [])
-      : text === ""
-      ? []
-      : [text.trim()]
-    const all = answers.filter((answer) => isAnswer(answer))
-    return message.id === undefined || all.length > 0 ? all : [failure(message.id, reasonOf(response.status, text))]
+    if (message.method === "initialize" && response.status === 200) begun = { line, id: response.headers[header] }
+    return { session, status: response.status, type: response.headers["content-type"] ?? "", text }
   })
+
+  /** Begins the session again, unless somebody else has done so. */
+  const renewed = (session: string) =>
+    alone.withPermit(Effect.suspend(() =>
+      begun === undefined || begun.id !== session
+        ? Effect.void
+        : send("POST", begun.line, { method: "initialize" }).pipe(
+          Effect.andThen(send("POST", initialized, { method: "notifications/initialized" }))
+        )
+    ))
+
+  const answered = Effect.fnUntraced(function*(line: string) {
+    const message = Option.getOrElse(messageIn(line), (): Message => ({}))
+    const first = yield* send("POST", line, message)
+    const { status, text, type } = first.status === 404 && first.session !== undefined
+      ? yield* Effect.andThen(renewed(first.session), send("POST", line, message))
+      : first
+    const answers = (type.startsWith("text/event-stream") ? eventsIn(text) : [text.trim()]).filter(isJsonRpc)
+    const isAnswered = message.id === undefined ||
+      answers.some((answer) =>
+        Option.exists(messageIn(answer), ({ id }) => id === message.id) || answer.startsWith("[")
+      )
+    return isAnswered ? answers : [...answers, failure(message.id, reasonOf(status, text))]
+  })
+
   yield* stdio.stdin.pipe(
     Stream.decodeText,
     Stream.splitLines,
     Stream.filter((line) => line.trim() !== ""),
     Stream.mapEffect((line) =>
-      Effect.catch(answered(line), ({ message }) =>
-        Effect.succeed(Option.match(parsed(line), {
-          onNone: () => [],
-          onSome: ({ id }) => id === undefined ? [] : [failure(id, message)]
-        }))), { concurrency: 16 }),
+      Option.isNone(json(line))
+        ? Effect.succeed([failure(null, "This is no JSON", -32700)])
+        : Effect.catchCause(answered(line), (cause) =>
+          Effect.succeed(Option.match(messageIn(line), {
+            onNone: () => [],
+            onSome: ({ id }) => id === undefined ? [] : [failure(id, reasonIn(Cause.squash(cause)))]
+          }))), { concurrency: "unbounded", unordered: true }),
     Stream.flatMap((lines) => Stream.fromIterable(lines)),
     Stream.map((line) => `${line}\n`),
     Stream.run(stdio.stdout())
   )
-  if (session["mcp-session-id"] !== undefined) yield* Effect.ignore(client.execute(request("DELETE", {})))
+  if (begun?.id !== undefined) yield* Effect.ignore(send("DELETE", "", {}))
 })
+
+const header = "mcp-session-id"
+
+const initialized = JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" })
 
 /** A message of JSON-RPC, as far as the transport looks at it. */
 const Message = Schema.Struct({
@@ -133,21 +164,37 @@ const Message = Schema.Struct({
 
 type Message = (typeof Message)["Type"]
 
-const parsed = Schema.decodeOption(Schema.fromJsonString(Message))
+const json = Schema.decodeOption(Schema.fromJsonString(Schema.Unknown))
 
-const isAnswer = (text: string): boolean => Option.isSome(parsed(text)) && text.includes("\"jsonrpc\"")
+const messageIn = Schema.decodeOption(Schema.fromJsonString(Message))
+
+const isJsonRpc = (text: string): boolean => text.includes("\"jsonrpc\"") && Option.isSome(json(text))
+
+/** The data of events (https://html.spec.whatwg.org/#event-stream-interpretation), each on one line. */
+const eventsIn = (text: string): ReadonlyArray<string> =>
+  text.split("\n\n").map((event) =>
+    event.split("\n").flatMap((line) => line.startsWith("data:") ? [line.slice("data:".length)] : []).join(" ").trim()
+  )
 
 /** What the revision without sessions repeats of a message in headers. */
 const headersOf = ({ method, params }: Message): { readonly [name: string]: string } => {
   const version = params?._meta?.["io.modelcontextprotocol/protocolVersion"]
   if (!Predicate.isString(version) || method === undefined) return {}
-  const name = params?.name ?? params?.uri
+  const name = method === "resources/read" ? params?.uri : params?.name
   return {
     "mcp-protocol-version": version,
     "mcp-method": method,
-    ...name === undefined ? {} : { "mcp-name": encodeURI(name) }
+    ...name === undefined || !named.has(method) ? {} : { "mcp-name": headerOf(name) }
   }
 }
+
+const named: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"])
+
+/** A text that no header can have is sent in base64, between marks. */
+const headerOf = (text: string): string =>
+  /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/u.test(text)
+    ? text
+    : `=?base64?${Buffer.from(text).toString("base64")}?=`
 
 const reasonOf = (status: number, text: string): string => {
   const said = Option.getOrUndefined(
@@ -156,5 +203,7 @@ const reasonOf = (status: number, text: string): string => {
   return `${said?.message ?? "The server does not answer"} (${status})`
 }
 
-const failure = (id: string | number, message: string): string =>
-  JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32000, message } })
+const reasonIn = (error: unknown): string => Predicate.isError(error) ? error.message : String(error)
+
+const failure = (id: string | number | null, message: string, code = -32000): string =>
+  JSON.stringify({ jsonrpc: "2.0", id, error: { code, message } })

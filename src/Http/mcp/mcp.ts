@@ -2,7 +2,8 @@
  * Serves the operations of registrations as tools of the Model Context Protocol, and documents as its resources. A tool asks the
  * route of its operation in the name of who calls it, so it gets what REST answers that caller, and leaves the same traces.
  *
- * `effect/ai/McpServer` is the protocol: its revisions of 2025-03-26, 2025-06-18, 2025-11-25 and 2026-07-28, by streamable HTTP.
+ * `effect/ai/McpServer` is the protocol: its revisions of 2025-06-18, 2025-11-25 and 2026-07-28, by streamable HTTP. That of
+ * 2025-03-26 has batches, of which one request could have any number of calls.
  */
 import { getOrMake } from "@appkernel/document-store/internal"
 import * as McpProtocol from "effect/ai/McpProtocol"
@@ -18,8 +19,11 @@ import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import { CurrentUser } from "../../Security/CurrentUser.ts"
 import { shapeOf } from "../description/pathShape.ts"
+import type { Limits } from "../KernelConfig.ts"
 import type * as OpenApi from "../OpenApi.ts"
 import { type Node, nodeOf } from "../openapi/node.ts"
+import { bodyTooLarge } from "../request/jsonBody.ts"
+import type { ResponseEffect } from "../response/handlerFailures.ts"
 import { routerConfig } from "../routes/errorBoundary.ts"
 import type { Responding, Route } from "../routes/route.ts"
 import { defaultPath, type McpOptions } from "./options.ts"
@@ -38,17 +42,18 @@ export interface Parts<R extends Route> {
   readonly respondingOf: (route: R) => Responding
   /** Whether the caller of a request may use a route, or may do so for some documents. */
   readonly mayAsk: (route: R) => Effect.Effect<boolean, never, HttpServerRequest.HttpServerRequest>
+  readonly limits: Pick<Limits, "maxBodySize" | "maxFields">
   /** Whether a page of an origin may ask a host. */
   readonly mayAskFrom: (origin: string, host: string) => boolean
 }
 
 /** Fails with a sentence if `expose` names what is not there. */
 export const makeMcp = Effect.fnUntraced(function*<R extends Route>(parts: Parts<R>): Effect.fn.Return<
-  Effect.Effect<HttpServerResponse.HttpServerResponse>,
+  ResponseEffect,
   string,
   Scope.Scope
 > {
-  const { document, mayAskFrom, name, options: { instructions, path = defaultPath } } = parts
+  const { document, limits: { maxBodySize }, mayAskFrom, name, options: { instructions, path = defaultPath } } = parts
   const tools = yield* openTools(parts)
   // The protocol calls tools by fibers of its own, which have the request, and not what its route knows.
   const contexts = new WeakMap<object, RequestContext>()
@@ -57,19 +62,22 @@ export const makeMcp = Effect.fnUntraced(function*<R extends Route>(parts: Parts
     const context = contexts.get(source)
     return context === undefined ? Effect.die(new Error("a tool is called without a request")) : Effect.succeed(context)
   })
-  const isVisible = ({ mayAsk, scopes }: OpenTool) =>
+  // A call is refused by its route, which the audit log tells.
+  const isVisible = ({ mayAsk, scopes }: OpenTool, isListed: boolean) =>
     Effect.flatMap(within, (context) =>
-      hasScope(Context.getOrUndefined(context, CurrentUser), scopes)
+      !hasScope(Context.getOrUndefined(context, CurrentUser), scopes)
+        ? Effect.succeed(false)
+        : isListed
         ? Effect.provideContext(mayAsk, context)
-        : Effect.succeed(false))
+        : Effect.succeed(true))
   const router = yield* Effect.provideService(HttpRouter.make, HttpRouter.RouterConfig, routerConfig)
   const registrations = Layer.merge(
     Layer.effectDiscard(
       Effect.flatMap(McpServer.McpServer, (server) => Effect.forEach(tools, (one) => register(server, one, within)))
     ),
-    McpServer.visibility(({ target }) => {
+    McpServer.visibility(({ method, target }) => {
       const one = tools.find(({ isTarget }) => isTarget(target))
-      return one === undefined ? Effect.succeed(false) : isVisible(one)
+      return one === undefined ? Effect.succeed(false) : isVisible(one, method.endsWith("/list"))
     }, { global: true })
   )
   const server = McpServer.layerHttp({
@@ -77,7 +85,7 @@ export const makeMcp = Effect.fnUntraced(function*<R extends Route>(parts: Parts
     version: document.info.version,
     instructions,
     path,
-    protocols: [McpProtocol.v2026_07_28, McpProtocol.v2025_11_25, McpProtocol.v2025_06_18, McpProtocol.v2025_03_26],
+    protocols: [McpProtocol.v2026_07_28, McpProtocol.v2025_11_25, McpProtocol.v2025_06_18],
     allowSessionTermination: true,
     allowSubscriptions: false,
     registrations
@@ -93,6 +101,7 @@ export const makeMcp = Effect.fnUntraced(function*<R extends Route>(parts: Parts
     const request = Context.get(context, HttpServerRequest.HttpServerRequest)
     const { host = "", origin, ...headers } = request.headers
     if (origin !== undefined && !mayAskFrom(origin, host)) return forbidden
+    if (Number(headers["content-length"]) > maxBodySize) return Effect.fail(bodyTooLarge(maxBodySize))
     contexts.set(request.source, context)
     const checked = request.modify({ headers: Headers.fromInput({ ...headers, host }) })
     return Effect.provideContext(answered, Context.add(context, HttpServerRequest.HttpServerRequest, checked))
@@ -125,6 +134,7 @@ const defaultSize = 262_144
 /** The tools that are exposed, with their routes. */
 const openTools = Effect.fnUntraced(function*<R extends Route>({
   document,
+  limits: { maxFields },
   mayAsk,
   options: { expose, maxResultSize = defaultSize },
   respondingOf,
@@ -153,7 +163,7 @@ const openTools = Effect.fnUntraced(function*<R extends Route>({
     Effect.gen(function*() {
       const route = routes.find(({ method, path }) => method === tool.method && shapeOf(path) === shapeOf(tool.path))
       if (route === undefined) return yield* Effect.fail(`enableMcp exposes ${tool.id}, which has no route`)
-      const ask = yield* asking(tool, route, respondingOf(route), maxResultSize)
+      const ask = yield* asking(tool, route, respondingOf(route), { maxFields, maxResultSize })
       const [first, ...others] = tool.arguments.filter(({ place }) => place === "path")
       const isOfDocument = tool.id.endsWith(".get") && others.length === 0 && first?.parameter === "id"
       const documents = isOfDocument ? `${scheme}${tool.id.slice(0, -".get".length)}/` : undefined

@@ -1,5 +1,6 @@
 /** The options of an MCP server. */
 import type { Permission } from "../../Access/Permission.ts"
+import { pathProblem } from "../description/pathShape.ts"
 
 /**
  * What an MCP server exposes, and to whom.
@@ -35,11 +36,21 @@ export interface McpOptions<Exposed extends string = string> {
 export const defaultPath = "/mcp"
 
 /** Where clients find by whom tokens are issued (RFC 9728, section 3.1). */
-export const metadataPath = "/.well-known/oauth-protected-resource"
+export const metadataPath: `/${string}` = "/.well-known/oauth-protected-resource"
 
-/** The paths that a server has beside its own. */
-export const mcpPaths = ({ path = defaultPath }: Pick<McpOptions, "path">): ReadonlyArray<`/${string}`> => [
-  path,
-  metadataPath,
-  `${metadataPath}${path}`
-]
+/** Where what clients with OAuth look for is: for the server, and for its URL, which a proxy may have under another path. */
+export const metadataPaths = (
+  { path = defaultPath, url }: Pick<McpOptions, "path" | "url">
+): ReadonlyArray<`/${string}`> => {
+  // Paths of URLs begin with a slash.
+  const known = url === undefined ? path : new URL(url).pathname as `/${string}`
+  return [...new Set([metadataPath, ...[path, known].map((own): `/${string}` => `${metadataPath}${own}`)])]
+}
+
+/** What is wrong with the options, in a sentence. */
+export const mcpProblem = ({ path = defaultPath, url }: Pick<McpOptions, "path" | "url">): string | undefined =>
+  path === "/"
+    ? "enableMcp needs a path of its own"
+    : url !== undefined && !/^https?:$/u.test(URL.parse(url)?.protocol ?? "")
+    ? `enableMcp has the url ${url}, which is none of http or https`
+    : pathProblem(path, "enableMcp", false)

@@ -2,6 +2,7 @@
 import * as McpSchema from "effect/ai/McpSchema"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as HttpEffect from "effect/http/HttpEffect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
@@ -11,7 +12,9 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { listOf, type Node, nodeOf } from "../openapi/node.ts"
+import { isDeeperValue } from "../request/depth.ts"
 import { innerRequest } from "../request/innerRequest.ts"
+import { maxDepth } from "../request/jsonBody.ts"
 import { routerConfig } from "../routes/errorBoundary.ts"
 import type { Responding, Route } from "../routes/route.ts"
 import type { Argument, Tool } from "./tools.ts"
@@ -35,7 +38,7 @@ export const asking = Effect.fnUntraced(function*(
   tool: Tool,
   { method, path }: Pick<Route, "method" | "path">,
   responding: Responding,
-  maxResultSize: number
+  { maxFields, maxResultSize }: { readonly maxFields: number; readonly maxResultSize: number }
 ) {
   // It has no other route: an argument can't lead to another operation.
   const router = yield* Effect.provideService(HttpRouter.make, HttpRouter.RouterConfig, routerConfig)
@@ -43,22 +46,24 @@ export const asking = Effect.fnUntraced(function*(
   // The route answers all its failures, and the path of each request fits it.
   // @effect-diagnostics-next-line anyUnknownInErrorContext:off unsafeEffectTypeAssertion:off
   const routed = router.asHttpEffect() as Within
-  const answered = Effect.flatMap(routed, (response) =>
-    Effect.map(textOf(response, maxResultSize), (text): Answer => ({
-      status: response.status,
-      etag: response.headers["etag"],
-      text
-    })))
+  const answered = Effect.suspend(() => {
+    let answer: Answer | undefined
+    // What the handlers of a route register for their response is about this response, and not that of the outer request.
+    const handled = HttpEffect.toHandled(
+      routed,
+      (_, response) =>
+        Effect.map(textOf(response, maxResultSize), (text) => {
+          answer = { status: response.status, etag: response.headers["etag"], text }
+        })
+    )
+    return Effect.map(handled, () => answer === undefined ? Result.fail("There is no answer") : Result.succeed(answer))
+  })
   const ask: Ask = (context, given) => {
-    const sent = requestOf(tool, given)
+    const sent = requestOf(tool, given, maxFields)
     if (Result.isFailure(sent)) return Effect.succeed(Result.fail(sent.failure))
     const outer = Context.get(context, HttpServerRequest.HttpServerRequest)
     const request = innerRequest(outer, { ...sent.success, method: tool.method, tool: tool.name })
-    return answered.pipe(
-      Effect.scoped,
-      Effect.map(Result.succeed),
-      Effect.provideContext(Context.add(context, HttpServerRequest.HttpServerRequest, request))
-    )
+    return Effect.provideContext(answered, Context.add(context, HttpServerRequest.HttpServerRequest, request))
   }
   return ask
 })
@@ -72,9 +77,17 @@ export const resultOf = (
   if (Result.isFailure(answer)) return failed(answer.failure)
   const { etag, status, text } = answer.success
   if (text === undefined) {
-    return failed(
-      `The result has more than ${maxResultSize} bytes: ask for fewer documents by page_size, or for fewer fields by fields`
-    )
+    const larger = `more than ${maxResultSize} bytes`
+    const ways = tool.arguments.flatMap(({ name, place }) => place === "query" ? narrowing.get(name) ?? [] : [])
+    return status < 400 && !tool.isReading
+      ? new McpSchema.CallToolResult({
+        isError: true,
+        content: [{ type: "text", text: `It was done. Its result has ${larger}` }]
+      })
+      : failed(
+        [`The result has ${larger}`, ...ways.length === 0 ? [] : [`ask for fewer ${ways.join(", or for fewer ")}`]]
+          .join(": ")
+      )
   }
   const parsed = Option.getOrUndefined(parse(text))
   if (status >= 400) return failed(sentencesOf(parsed, status))
@@ -99,6 +112,12 @@ type Within = Effect.Effect<
   HttpServerRequest.HttpServerRequest | Scope.Scope
 >
 
+/** What makes a result smaller, by the arguments that do. */
+const narrowing: ReadonlyMap<string, string> = new Map([
+  ["page_size", "documents by page_size"],
+  ["fields", "fields by fields"]
+])
+
 const parse = Schema.decodeOption(Schema.fromJsonString(Schema.Unknown))
 
 /** The message of an error, with the fields that have problems as the arguments name them. */
@@ -116,24 +135,27 @@ interface Sent {
 }
 
 /** The request that arguments make, or what is wrong with them. */
-const requestOf = (tool: Tool, given: Node): Result.Result<Sent, string> => {
+const requestOf = (tool: Tool, given: Node, maxFields: number): Result.Result<Sent, string> => {
   const known = new Set(tool.arguments.map(({ name }) => name))
   const unknown = Object.keys(given).filter((name) => !known.has(name))
-  const missing = tool.arguments.filter(({ isRequired, name, place }) =>
-    isRequired && (given[name] === undefined || (place === "path" && given[name] === ""))
-  )
+  const valueOf = ({ name, otherwise }: Argument): unknown => Object.hasOwn(given, name) ? given[name] : otherwise
+  const missing = tool.arguments.filter((argument) => {
+    const value = valueOf(argument)
+    return argument.isRequired && (value === undefined || (argument.place === "path" && !isSegment(value)))
+  })
   if (unknown.length + missing.length > 0) {
     return Result.fail([
       ...unknown.map((name) => `${tool.name} has no argument ${name}`),
       ...missing.map(({ name }) => `${tool.name} needs the argument ${name}`)
     ].join("\n"))
   }
+  if (isDeeperValue(given, maxDepth)) return Result.fail(`The arguments of ${tool.name} are nested too deeply`)
   const query = new URLSearchParams()
   const headers: { [name: string]: string } = {}
   const path = new Map<string, string>()
   let body: Buffer | undefined
   for (const argument of tool.arguments) {
-    const value = given[argument.name] ?? argument.otherwise
+    const value = valueOf(argument)
     if (value === undefined) continue
     for (const text of textsOf(argument, value)) {
       if (argument.place === "path") {
@@ -146,8 +168,18 @@ const requestOf = (tool: Tool, given: Node): Result.Result<Sent, string> => {
     }
   }
   const url = tool.path.split("/").map((segment) => path.get(segment) ?? segment).join("/")
-  return Result.succeed({ url: query.size === 0 ? url : `${url}?${query}`, headers, body })
+  const whole = query.size === 0 ? url : `${url}?${query}`
+  return query.size > maxFields || whole.length > maxUrl
+    ? Result.fail(`${tool.name} has more or longer arguments than a request may have`)
+    : Result.succeed({ url: whole, headers, body })
 }
+
+/** That of the head of a request over HTTP. */
+const maxUrl = 16_384
+
+/** Whether a value is part of a path. */
+const isSegment = (value: unknown): boolean =>
+  typeof value === "string" ? value !== "" : typeof value === "number" || typeof value === "boolean"
 
 const sendable = /^[\x20-\x7e]*$/u
 

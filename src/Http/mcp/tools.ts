@@ -81,19 +81,16 @@ const toolOf = (
   const body = nodeOf(nodeOf(operation["requestBody"])["content"])
   const answers = Object.entries(nodeOf(operation["responses"])).filter(([status]) => status.startsWith("2"))
     .map(([status, response]) => ({ status, content: nodeOf(resolved(response)["content"]) }))
-  // Streams, files and tables are no results of a tool.
-  if (answers.some(({ content, status }) => status === "200" && Object.keys(content).length > 0 && !isJson(content))) {
-    return undefined
-  }
+  // Streams and files are no results of a tool.
+  if (answers.some(({ content }) => isOther(content))) return undefined
   if (Object.keys(body).length > 0 && !isJson(body)) return undefined
   const results = answers.flatMap(({ content }) => isJson(content) ? [schemaIn(content)] : [])
-  if (id.endsWith(".changes")) return undefined
   const parameters = listOf(operation["parameters"]).map(resolved)
   const fields = fieldsOfItems(document, results)
-  const args = [
+  const args = distinct([
     ...parameters.flatMap((one) => argumentOf(one, fields)),
     ...isJson(body) ? [bodyArgument(schemaIn(body), nodeOf(operation["requestBody"])["required"] === true)] : []
-  ]
+  ])
   const result = results.length === 0 ? undefined : results.length === 1 ? results[0]! : { anyOf: results }
   const text = operation["description"]
   return {
@@ -118,6 +115,16 @@ const toolOf = (
   }
 }
 
+/** Names that stand once: a model may have a field with the name of a header or of the body. */
+const distinct = (args: ReadonlyArray<Argument>): ReadonlyArray<Argument> => {
+  const own = new Set(args.flatMap(({ name, place }) => place === "path" || place === "query" ? [name] : []))
+  const free = (name: string): string => own.has(name) ? free(`${name}_`) : name
+  return args.map((one) => one.place === "header" || one.place === "body" ? { ...one, name: free(one.name) } : one)
+}
+
+const isOther = (content: Node): boolean =>
+  Object.keys(content).length > 0 && (!isJson(content) || content["text/event-stream"] !== undefined)
+
 const isJson = (content: Node): boolean => content["application/json"] !== undefined
 
 const schemaIn = (content: Node): Node => nodeOf(nodeOf(content["application/json"])["schema"])
@@ -135,17 +142,22 @@ const bodyArgument = (schema: Node, isRequired: boolean): Argument => ({
 /** The headers that are arguments. The others are about the transport, or about what a caller keeps. */
 const headers: ReadonlyMap<string, string> = new Map([["If-Match", "if_match"], ["Idempotency-Key", "idempotency_key"]])
 
+/**
+ * Parameters that are no arguments. Pages are told by cursors: what is written meanwhile shifts no document from one page to
+ * another. Deleted documents are endpoints of their own, which no name exposes with those of the others.
+ */
+const left: ReadonlySet<string> = new Set(["page", "deleted", "purge"])
+
 const argumentOf = (parameter: Node, fields: Node): ReadonlyArray<Argument> => {
   const { description, explode, required, schema } = parameter
   const name = String(parameter["name"])
   const place = parameter["in"]
   const own = place === "header" ? headers.get(name) : name
-  // Pages are told by cursors: what is written meanwhile shifts no document from one page to another.
-  if (own === undefined || (place === "query" && name === "page")) return []
+  if (own === undefined || (place === "query" && left.has(name))) return []
   if (place !== "path" && place !== "query" && place !== "header") return []
   const content = nodeOf(parameter["content"])
   const given = isJson(content) ? schemaIn(content) : nodeOf(schema)
-  const field = place === "query" ? fields[name] : undefined
+  const field = place === "query" && Object.hasOwn(fields, name) ? fields[name] : undefined
   return [{
     name: own,
     parameter: name,

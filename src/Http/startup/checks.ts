@@ -5,10 +5,11 @@ import * as Option from "effect/Option"
 import { DeclarationError } from "../../internal/declarationError.ts"
 import { Keys } from "../../Security/Keys.ts"
 import * as AccessPolicy from "../AccessPolicy.ts"
+import { mcpProblem } from "../mcp/options.ts"
 import { implemented } from "../routes/implemented.ts"
 import { type EngineParts, policyOf } from "./engineParts.ts"
 import { enabled, monitoredPaths } from "./monitored.ts"
-import { rejectInvalid, rejectUnknownRoles } from "./registrationInvalid.ts"
+import { RegistrationInvalid, rejectInvalid, rejectUnknownRoles } from "./registrationInvalid.ts"
 import { rejectConflicts } from "./routeConflict.ts"
 
 /** Fails for mistakes in registrations and conflicting routes; warns of rules that admit nobody. */
@@ -16,6 +17,10 @@ export const checkRegistrations = Effect.fnUntraced(function*(parts: EngineParts
   const { api: { registrations }, implementations, mcp, openApi, options } = parts
   yield* rejectInvalid(registrations, implementations, options.roles)
   yield* rejectUnknownRoles(parts)
+  const problem = mcp && mcpProblem(mcp)
+  if (problem !== undefined) {
+    return yield* new RegistrationInvalid({ registration: parts.api.id, detail: problem })
+  }
   const unreachable = AccessPolicy.unreachable(policyOf(parts))
   if (unreachable.length > 0) {
     yield* Effect.logWarning(`Nobody may call ${unreachable.join(", ")}: no rule admits anybody`)

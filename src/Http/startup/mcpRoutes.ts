@@ -5,8 +5,9 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Permission from "../../Access/Permission.ts"
 import type { Cors } from "../Cors.ts"
+import type { Limits } from "../KernelConfig.ts"
 import { makeMcp } from "../mcp/mcp.ts"
-import { defaultPath, type McpOptions, metadataPath } from "../mcp/options.ts"
+import { defaultPath, type McpOptions, metadataPath, metadataPaths } from "../mcp/options.ts"
 import type * as OpenApi from "../OpenApi.ts"
 import type { BadRequestResponder } from "../response/translatedResponses.ts"
 import type { Responding } from "../routes/route.ts"
@@ -21,6 +22,7 @@ export const mcpRoutes = Effect.fnUntraced(function*({
   access,
   cors,
   document,
+  limits,
   name,
   options,
   respondBadRequest,
@@ -30,6 +32,7 @@ export const mcpRoutes = Effect.fnUntraced(function*({
   readonly access: Access | undefined
   readonly cors: Cors | undefined
   readonly document: OpenApi.Document
+  readonly limits: Limits
   /** The name of the service. */
   readonly name: string
   readonly options: McpOptions
@@ -40,6 +43,7 @@ export const mcpRoutes = Effect.fnUntraced(function*({
   const { authorizationServers = [], expose, path = defaultPath, require = Permission.Authenticated } = options
   const server = makeMcp<ServedRoute>({
     document,
+    limits,
     name,
     options,
     mayAskFrom: (origin, host) =>
@@ -57,25 +61,28 @@ export const mcpRoutes = Effect.fnUntraced(function*({
   })
   const handler = yield* Effect.mapError(server, (detail) => new RegistrationInvalid({ registration: name, detail }))
   const urlOf = ({ headers: { host = "" } }: HttpServerRequest.HttpServerRequest) =>
-    new URL(options.url ?? `${isLocal.test(host) ? "http" : "https"}://${host}${path}`)
+    URL.parse(options.url ?? `${isLocal.test(host) ? "http" : "https"}://${host}${path}`)
+  const scopes = Array.isArray(expose) ? [] : Object.keys(expose)
   const metadata = Effect.withFiber<HttpServerResponse.HttpServerResponse>(({ context }) => {
     const url = urlOf(Context.getUnsafe(context, HttpServerRequest.HttpServerRequest))
     return Effect.succeed(HttpServerResponse.jsonUnsafe({
-      resource: url.href,
+      resource: url?.href,
       resource_name: name,
       ...authorizationServers.length === 0 ? {} : { authorization_servers: authorizationServers },
-      ...Array.isArray(expose) ? {} : { scopes_supported: Object.keys(expose) },
+      ...scopes.length === 0 ? {} : { scopes_supported: scopes },
       bearer_methods_supported: ["header"]
     }))
   })
   const challenged: ServedRoute["headers"] = (request, { headers, status }) => {
-    const { origin } = urlOf(request)
-    const challenge = headers["www-authenticate"]
-    return status !== 401 || challenge === undefined ? {} : {
-      "www-authenticate": challenge.replace(
-        /Bearer realm="[^"]*"/u,
-        (bearer) => `${bearer}, resource_metadata="${origin}${metadataPath}${path}"`
-      )
+    const challenge = status === 401 ? headers["www-authenticate"] : undefined
+    const url = challenge === undefined ? null : urlOf(request)
+    if (challenge === undefined || url === null) return {}
+    const parameters = [
+      `resource_metadata="${url.origin}${metadataPath}${url.pathname}"`,
+      ...scopes.length === 0 ? [] : [`scope="${scopes.join(" ")}"`]
+    ]
+    return {
+      "www-authenticate": challenge.replace(/Bearer realm="[^"]*"/u, (bearer) => [bearer, ...parameters].join(", "))
     }
   }
   return [
@@ -85,9 +92,11 @@ export const mcpRoutes = Effect.fnUntraced(function*({
       handler,
       respondBadRequest,
       headers: challenged,
+      // The routes of the tools tell what is done.
+      auditLog: "off",
       endpoint: pageEndpoint("mcp", method, path, require)
     })),
-    ...(access === undefined ? [] : [metadataPath, `${metadataPath}${path}`] as const).map((path): ServedRoute => ({
+    ...(access === undefined ? [] : metadataPaths(options)).map((path): ServedRoute => ({
       method: "GET",
       path,
       handler: withoutParameters(metadata, respondBadRequest),

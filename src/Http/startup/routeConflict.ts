@@ -10,7 +10,7 @@ import { keysPath } from "../description/keysPath.ts"
 import { shapeOf } from "../description/pathShape.ts"
 import { endpointsOf } from "../description/standardEndpoints.ts"
 import * as History from "../History.ts"
-import { type McpOptions, mcpPaths } from "../mcp/options.ts"
+import { defaultPath, type McpOptions, metadataPaths } from "../mcp/options.ts"
 import { documentationPaths } from "../openapi/documentationPaths.ts"
 import type { Registration } from "../registration/registration.ts"
 import type * as Documentation from "./documentation.ts"
@@ -45,9 +45,10 @@ export const rejectConflicts = Effect.fnUntraced(function*({ hasKeys, mcp, monit
   const claims = [
     ...documents.map((path) => claim("GET", path, "the OpenAPI document and its pages")),
     ...(hasKeys ? [claim("GET", keysPath, "the public keys for tokens")] : []),
-    ...(mcp === undefined ? [] : mcpPaths(mcp)).map((path, i) =>
-      claim(i === 0 ? "POST" : "GET", path, "the MCP server")
-    ),
+    ...(mcp === undefined ? [] : [
+      claim("POST", mcp.path ?? defaultPath, "the MCP server"),
+      ...metadataPaths(mcp).map((path) => claim("GET", path, "what is said of the MCP server"))
+    ]),
     ...monitored.map((path) => claim("GET", path, "the health and the metrics")),
     ...registrations.flatMap(claimsOf)
   ]

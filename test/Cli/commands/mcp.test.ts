@@ -1,11 +1,12 @@
 /** The tools of a service over standard input and output, for the SDK, which starts the command. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Redacted, Schema } from "effect"
+import { Effect, Exit, Layer, Redacted, Schema, Scope } from "effect"
 import { join } from "node:path"
-import { KernelEngine, Model, Resource, Role } from "../../../src/index.ts"
+import { EmbeddedStore, KernelEngine, KernelServer, Model, Resource, Role } from "../../../src/index.ts"
 import { runCommand } from "../../support/command.ts"
 import { freshDirectory } from "../../support/folders.ts"
 import { connectingByCommand } from "../../support/mcpClient.ts"
+import { freePort } from "../../support/processes.ts"
 
 const root = join(import.meta.dirname, "../../..")
 
@@ -50,6 +51,28 @@ describe("appkernel mcp", () => {
       const secret = Redacted.value(yield* token({ subject: "a", roles: ["reader"] }))
       assert.deepStrictEqual(yield* toolsWith({ APPKERNEL_MCP_TOKEN: secret }), ["notes_list", "notes_get"])
       assert.match(String(yield* Effect.exit(toolsWith({}))), /This needs credentials \(401\)/u)
+    }))
+
+  it.live("begins a session again, and asks on, after the service has been restarted", () =>
+    Effect.gen(function*() {
+      class Note extends Model.Class<Note>()("Note", { id: Model.id(), text: Schema.String }) {}
+      const port = yield* freePort
+      const engine = KernelEngine.make("notes").register(Note, { urlBase: "/" }).enableMcp({ expose: ["notes"] })
+      const serving = engine.layerServe.pipe(
+        Layer.provide([KernelServer.layerWith({ address: "127.0.0.1", port }), Layer.fresh(EmbeddedStore.layerMemory)])
+      )
+      const first = yield* Scope.make()
+      yield* Scope.provide(Layer.build(serving), first)
+      const client = yield* connectingByCommand(command(`http://127.0.0.1:${port}/mcp`), {})
+      const count = Effect.promise(() => client.callTool({ name: "notes_list" })).pipe(
+        Effect.map(({ structuredContent }) => Object(structuredContent)._items.length)
+      )
+      assert.strictEqual(yield* count, 0)
+      yield* Scope.close(first, Exit.void)
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(count)))
+      yield* Layer.build(Layer.fresh(serving))
+      // Several at once.
+      assert.deepStrictEqual(yield* Effect.all([count, count, count], { concurrency: "unbounded" }), [0, 0, 0])
     }))
 
   it.effect("says what a module lacks", () =>

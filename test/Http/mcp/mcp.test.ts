@@ -1,6 +1,7 @@
 /** The MCP server, by clients of the protocol's authors and by its answers. */
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Redacted, Schema } from "effect"
+import { HttpEffect, HttpServerResponse } from "effect/http"
 import { TestClock } from "effect/testing"
 import { Authenticated, KernelEngine, Model, Resource, Role, Service } from "../../../src/index.ts"
 import { connecting, posting, sessionOf } from "../../support/mcpClient.ts"
@@ -125,6 +126,20 @@ describe("An MCP server", () => {
           "products_get needs the argument id"
         ].join("\n")
       )
+      for (const id of [null, [], {}, [""]]) {
+        assert.strictEqual(yield* said("products_get", { id }), "products_get needs the argument id")
+      }
+      const deep = Array.from({ length: 1_000 }).reduce<unknown>((inner) => [inner], 1)
+      assert.strictEqual(
+        yield* said("products_create", { body: { tags: deep } }),
+        "The arguments of products_create are nested too deeply"
+      )
+      for (const name of [Array.from({ length: 1_001 }, () => "x"), "x".repeat(20_000)]) {
+        assert.strictEqual(
+          yield* said("products_list", { name }),
+          "products_list has more or longer arguments than a request may have"
+        )
+      }
       // Other paths of the service, and what would be another path.
       for (
         const id of [
@@ -181,10 +196,8 @@ describe("An MCP server", () => {
       ])
       const got = yield* Effect.promise(() => reader.callTool({ name: "products_get", arguments: { id: "P1" } }))
       assert.notProperty(got.structuredContent, "cost")
-      const refused = yield* Effect.exit(
-        Effect.tryPromise(() => reader.callTool({ name: "products_delete", arguments: { id: "P1" } }))
-      )
-      assert.match(String(refused), /not found/u)
+      const refused = yield* Effect.promise(() => reader.callTool({ name: "products_delete", arguments: { id: "P1" } }))
+      assert.deepStrictEqual([refused.isError, refused.content[0]?.text], [true, "You are not allowed to do this"])
       assert.strictEqual(yield* repositories.products.count(), 1)
       const nobody = yield* posting(url, { method: "tools/list" })
       assert.strictEqual(nobody.status, 401)
@@ -261,7 +274,7 @@ describe("An MCP server", () => {
       const { headers } = yield* posting(`${baseUrl}/mcp`, {})
       assert.include(
         headers.get("www-authenticate"),
-        "resource_metadata=\"https://shop.example.com/.well-known/oauth-protected-resource/mcp\""
+        "resource_metadata=\"https://shop.example.com/.well-known/oauth-protected-resource/mcp\", scope=\"read write\""
       )
     }))
 
@@ -270,19 +283,66 @@ describe("An MCP server", () => {
       const { authorized, store, url } = yield* serving
       const { call } = yield* sessionOf(url, yield* authorized("a", "editor"))
       yield* call("products_create", { body: { id: "P1", name: "Ball", price: 3 } })
+      const reader = yield* sessionOf(url, yield* authorized("b", "reader"))
+      yield* reader.call("products_delete", { id: "P1" })
       const entries = yield* store.find("AuditEntry", {})
       assert.deepStrictEqual(
-        entries.filter(({ method }) => method === "POST").map(({ ids, registration, subject, tool }) => [
-          registration,
-          subject,
-          tool,
-          ids
-        ]),
-        [["products", "a", "products_create", ["P1"]]]
+        entries.map(({ ids, outcome, registration, subject, tool }) => [outcome, registration, subject, tool, ids]),
+        [["allowed", "products", "a", "products_create", ["P1"]], [
+          "denied",
+          "products",
+          "b",
+          "products_delete",
+          undefined
+        ]]
       )
     }).pipe(
       Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env: { APPKERNEL_AUDIT_TO: "collection" } })))
     ))
+
+  it.effect("keeps apart what a field, a header and the body are named, and what calls answer", () =>
+    Effect.gen(function*() {
+      class Post extends Model.Class<Post>()("Post", {
+        id: Model.id(),
+        body: Schema.String,
+        if_match: Schema.String
+      }) {}
+      class Odd extends Model.Class<Odd>()("Odd", { id: Model.id(), toString: Schema.String }) {}
+      let calls = 0
+      const Others = Service.make("Others")
+        .operation(
+          "changes",
+          { method: "POST", path: "./changes", success: Schema.String },
+          () =>
+            HttpEffect.appendPreResponseHandler((_, response) =>
+              Effect.succeed(HttpServerResponse.setStatus(response, 202))
+            ).pipe(Effect.as("x".repeat(1_000)), Effect.tap(() => Effect.sync(() => calls++)))
+        )
+      const { baseUrl, repositories } = yield* KernelEngine.make("posts")
+        .register(Post, { methods: ["GET", "PATCH"], urlBase: "/", many: ["PATCH"] })
+        .register(Odd, { methods: ["GET", "PATCH"], urlBase: "/", many: ["PATCH"] })
+        .register(Others, { urlBase: "/" })
+        .enableMcp({ expose: ["posts", "odds", "others.changes"], maxResultSize: 500 })
+        .test()
+      yield* repositories.posts.bulkInsert(
+        ["a", "b"].map((id) => new Post({ id, body: id, if_match: "x" }))
+      )
+      const client = yield* connecting(`${baseUrl}/mcp`)
+      const { tools } = yield* Effect.promise(() => client.listTools())
+      const patch = tools.find(({ name }) => name === "posts_patch_many")
+      assert.containsAllKeys(patch?.inputSchema.properties, ["body", "body_", "if_match"])
+      const session = yield* sessionOf(`${baseUrl}/mcp`)
+      const patched = yield* session.call("posts_patch_many", { body: "a", body_: { body: "c" } })
+      assert.isFalse(patched.isError, patched.text)
+      assert.deepStrictEqual((yield* repositories.posts.find()).map(({ body }) => body).toSorted(), ["b", "c"])
+      // It was done once, and its answer is that of the call alone.
+      const done = yield* session.call("others_changes", {})
+      assert.deepStrictEqual([done.isError, done.text, calls], [
+        true,
+        "It was done. Its result has more than 500 bytes",
+        1
+      ])
+    }))
 
   it.effect("is no part of a service that exposes what is not there", () =>
     Effect.gen(function*() {
@@ -299,5 +359,16 @@ describe("An MCP server", () => {
         yield* messageOf(secured.enableMcp({ expose: ["products"], path: "/products" })),
         "Two registrations can't be told apart"
       )
+      const behind = secured.enableMcp({ expose: ["products"], url: "https://example.com/shop/mcp" })
+      const { baseUrl } = yield* behind.test()
+      const { headers } = yield* posting(`${baseUrl}/mcp`, {})
+      const metadata = "/.well-known/oauth-protected-resource/shop/mcp"
+      assert.include(headers.get("www-authenticate"), `resource_metadata="https://example.com${metadata}"`)
+      const found = yield* Effect.promise(() => fetch(`${baseUrl}${metadata}`).then((response) => response.json()))
+      assert.strictEqual(found.resource, "https://example.com/shop/mcp")
+      const wrong = [{ path: "/" }, { path: "/:tenant/mcp" }, { url: "example.com/mcp" }] as const
+      for (const options of wrong) {
+        assert.match(yield* messageOf(secured.enableMcp({ expose: ["products"], ...options })), /enableMcp/u)
+      }
     }))
 })
