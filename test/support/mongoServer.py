@@ -1,7 +1,7 @@
 """Runs SecantusDB with what tests would spend most of their time in made faster, and images of each change."""
 import wiredtiger
 from secantus import changestreams, cli, query, transactions
-from secantus.storage import Storage
+from secantus.storage import Storage, WriteConflictError
 from wiredtiger.intpacking import pack_int, unpack_int
 
 
@@ -37,6 +37,19 @@ def first_since(self, ts):
             return entries[0][0] if entries else self._next_seq
         finally:
             session.close()
+
+
+commit = Storage.commit_user_transaction
+
+
+def commit_or_conflict(self, handle, **options):
+    """A transaction that another one lets only roll back fails with "Invalid argument" when it commits: that is a conflict."""
+    try:
+        return commit(self, handle, **options)
+    except wiredtiger.WiredTigerError as error:
+        if "Invalid argument" in str(error):
+            raise WriteConflictError(str(error)) from error
+        raise
 
 
 projected = changestreams.project
@@ -110,4 +123,5 @@ query._resolve_bitmask = mask_of
 changestreams.project = with_image
 transactions.TransactionRegistry._prune_retryable_locked = forget
 Storage._find_seq_for_ts_scan = first_since
+Storage.commit_user_transaction = commit_or_conflict
 exit(cli.main())
