@@ -1,10 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Fiber, Layer, Option, Scope } from "effect"
+import { Effect, Exit, Fiber, Layer, Option, Scope, Stream } from "effect"
 import { HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { spawn } from "node:child_process"
 import { Agent, get, type IncomingHttpHeaders } from "node:http"
 import { connect, type Socket } from "node:net"
 import * as KernelServer from "../../src/Http/KernelServer.ts"
+import { readRaw } from "../../src/Http/request/rawBody.ts"
 import { readyLast } from "../../src/Http/server/readiness.ts"
 import { complaintsOf, freePort, printed, type Program, runProgram } from "../support/processes.ts"
 
@@ -315,7 +316,9 @@ const serving = (options: { readonly requestTimeout?: string } = {}) =>
     })
     const handler = Effect.gen(function*() {
       const request = yield* HttpServerRequest.HttpServerRequest
-      if (request.method === "POST") yield* Effect.interruptible(request.text)
+      if (request.url === "/raw") {
+        yield* Effect.interruptible(Effect.flatMap(readRaw(request, [], 100_000), Stream.runDrain))
+      } else if (request.method === "POST") yield* Effect.interruptible(request.text)
       return HttpServerResponse.text("served")
     })
     const served = Layer.effectDiscard(HttpServer.serveEffect(Effect.orDie(handler)))
@@ -375,14 +378,18 @@ describe("KernelServer / invalid requests", () => {
       const port = yield* serving({ requestTimeout: "400 millis" })
       const trickle = Array.from({ length: 200 }, () => "X")
       const expected = error(408, "The request took too long to arrive")
-      const [head, body, silence, served] = yield* Effect.all([
+      const pieces = Array.from({ length: 200 }, () => "X".repeat(200))
+      const [head, body, raw, silence, served] = yield* Effect.all([
         exchange(port, ["GET / HTTP/1.1\r\nHost: a\r\nX: ", ...trickle], 20),
         exchange(port, ["POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 500\r\n\r\n", ...trickle], 20),
+        // However much comes of one that is no file.
+        exchange(port, ["POST /raw HTTP/1.1\r\nHost: a\r\nContent-Length: 40000\r\n\r\n", ...pieces], 20),
         exchange(port, ""),
         Effect.promise(() => request(port, "/"))
-      ], { concurrency: 4 })
+      ], { concurrency: 5 })
       assert.deepStrictEqual(messageOf(head), expected)
       assert.deepStrictEqual(messageOf(body), expected)
+      assert.deepStrictEqual(messageOf(raw), expected)
       assert.deepStrictEqual(messageOf(silence), expected)
       assert.strictEqual(answerOf(served).body, "served")
     }))

@@ -325,7 +325,7 @@ const received = (
   const coded = refusedType({ ...headers, "content-type": "any" }, () => true, [])
   if (coded !== undefined) return Effect.fail(coded)
   return Effect.flatMap(
-    readRaw(request, [], Number.MAX_SAFE_INTEGER),
+    readRaw(request, [], Number.MAX_SAFE_INTEGER, { isFile: true }),
     (content) =>
       uploads.receive(field, {
         content,

@@ -208,7 +208,7 @@ export const resumableHandlers = <Asked>(
     if (offset !== upload.offset) return elsewhere(upload)
     if (offset === upload.length) return Effect.succeed(respond(upload, 204))
     return Effect.flatMap(
-      readRaw(request, [], upload.length - offset),
+      readRaw(request, [], upload.length - offset, { isFile: true }),
       // A client that goes would interrupt what is to be kept.
       (content) => Effect.scoped(Effect.uninterruptible(receive(upload, content, asked, room)))
     )

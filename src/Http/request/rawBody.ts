@@ -10,11 +10,12 @@ import { BadRequest, errorOf, PayloadTooLarge } from "../HttpError.ts"
 import { type BodyError, bodyTooLarge, mediaTypeOf, otherType, sendContinue } from "./jsonBody.ts"
 import { goesOn } from "./uploading.ts"
 
-/** A body of at most `limit` bytes as a stream. Without types, each is taken. */
+/** A body of at most `limit` bytes as a stream. Without types, each is taken. That of a file may take longer than other requests. */
 export const readRaw = (
   request: HttpServerRequest.HttpServerRequest,
   types: ReadonlyArray<string>,
-  limit: number
+  limit: number,
+  { isFile }: { readonly isFile: boolean } = { isFile: false }
 ): Effect.Effect<Stream.Stream<Uint8Array, BadRequest | PayloadTooLarge>, BodyError> => {
   const source = NodeHttpServerRequest.toIncomingMessage(request)
   const { headers } = source
@@ -25,7 +26,7 @@ export const readRaw = (
   return Effect.succeed(
     Stream.suspend(() => {
       sendContinue(request)
-      goesOn(source)
+      if (isFile) goesOn(source)
       let size = 0
       return Stream.mapEffect(
         Stream.mapError(request.stream, () => errorOf("BadRequest", "errors.BodyUnreadable")),

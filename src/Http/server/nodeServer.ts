@@ -15,7 +15,7 @@ import type { Duplex } from "node:stream"
 import { clearInterval, setImmediate, setInterval, setTimeout } from "node:timers"
 import { defaultOf } from "../../internal/configurationKeys.ts"
 import { quote } from "../../internal/json.ts"
-import { isUploading, mayGoOn } from "../request/uploading.ts"
+import { limitUpload } from "../request/uploading.ts"
 import { batch } from "./batchedSocket.ts"
 import { OrderedResponse, type RequestGate, RequestListener, unwrittenResponse } from "./dispatch.ts"
 
@@ -264,24 +264,13 @@ const closeSilent = (socket: Socket, acceptedAt: number): void => {
 
 const answerProtocolErrors = (server: Server, timeout: number): void => {
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
-    if (error.code === "ERR_HTTP_REQUEST_TIMEOUT" && mayGoOn(socket, timeout)) limitUpload(socket, timeout, error)
-    else rejectConnection(error, socket)
+    const rejectIt = () => rejectConnection(error, socket)
+    if (error.code !== "ERR_HTTP_REQUEST_TIMEOUT" || !limitUpload(socket, timeout, rejectIt)) rejectIt()
   })
   server.on("connect", (_: IncomingMessage, socket: Duplex) => writeError(socket, notImplemented))
   server.on("checkExpectation", (_: IncomingMessage, response: ServerResponse) => {
     reject(response, 417, "The server can't do what the Expect header asks for")
   })
-}
-
-/** Node says once that a body takes too long. From then on, what it brings in each time of so many milliseconds decides. */
-const limitUpload = (socket: Socket, millis: number, error: NodeJS.ErrnoException): void => {
-  // A connection is no fiber.
-  // @effect-diagnostics-next-line globalTimers:off
-  const timer = setInterval(() => {
-    if (mayGoOn(socket, millis)) return
-    clearInterval(timer)
-    if (isUploading(socket) && !socket.destroyed) rejectConnection(error, socket)
-  }, millis).unref()
 }
 
 type Headers = OutgoingHttpHeaders | Array<OutgoingHttpHeader>
