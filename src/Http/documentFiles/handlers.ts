@@ -131,7 +131,8 @@ export const fileHandlers = (made: Made, field: string) => {
     yield* checked(rights.seenIn(document), asked)
     const room = yield* uploads.roomFor(document)
     // What the write replaces makes room as well, unless a history keeps it; the write itself knows.
-    return room && { ...room, bytes: room.bytes + filesIn(document, field).reduce((sum, { size }) => sum + size, 0) }
+    const { size = 0 } = fileAt(filesIn(document, field), isList, asked.key) ?? {}
+    return room && { ...room, bytes: room.bytes + size }
   })
 
   /** Checks what was asked of the files that the caller sees. Of those that they don't see, no answer tells whether there are some. */

@@ -304,6 +304,21 @@ describe("files of documents", () => {
         )
       const [ann, bob] = [yield* made("ann"), yield* made("bob")]
       const write = (id: string, length: number) => call("PUT", `/${id}/picture`, { ...put, body: png(length) })
+      /** With a body that is announced, the answer comes before it. */
+      const announced = (method: string, at: string, length: number) =>
+        Effect.promise(() =>
+          new Promise<string>((resolve, reject) => {
+            const socket = net.connect(Number(new URL(baseUrl).port), "127.0.0.1", () => {
+              socket.write(
+                `${method} /api/v1/photos/${at} HTTP/1.1\r\nhost: a\r\ncontent-type: image/png\r\ncontent-length: ${length}\r\n\r\n`
+              )
+            })
+            socket.once("data", (head) => {
+              socket.destroy()
+              resolve(head.toString().split("\r\n", 1)[0] ?? "")
+            }).once("error", reject)
+          })
+        )
       assert.strictEqual((yield* write(ann, 2000)).status, 200)
       const refused = yield* write(ann, 2001)
       assert.strictEqual(refused.status, 413)
@@ -332,26 +347,12 @@ describe("files of documents", () => {
         headers: { "content-type": "text/plain" }
       })
       assert.strictEqual(added.status, 413)
+      // What a list has already makes no room for more.
+      assert.strictEqual(yield* announced("POST", `${bob}/pages`, 100), "HTTP/1.1 413 Payload Too Large")
       // What ann had is free.
       assert.strictEqual((yield* call("DELETE", `/${ann}`)).status, 200)
       assert.strictEqual((yield* write(bob, 1000)).status, 200)
-
-      // With a body that is announced, the answer comes before it.
-      const { port } = new URL(baseUrl)
-      const answer = yield* Effect.promise(() =>
-        new Promise<string>((resolve, reject) => {
-          const socket = net.connect(Number(port), "127.0.0.1", () => {
-            socket.write(
-              `PUT /api/v1/photos/${bob}/picture HTTP/1.1\r\nhost: a\r\ncontent-type: image/png\r\ncontent-length: 90000\r\n\r\n`
-            )
-          })
-          socket.once("data", (head) => {
-            socket.destroy()
-            resolve(head.toString().split("\r\n", 1)[0] ?? "")
-          }).once("error", reject)
-        })
-      )
-      assert.strictEqual(answer, "HTTP/1.1 413 Payload Too Large")
+      assert.strictEqual(yield* announced("PUT", `${bob}/picture`, 90_000), "HTTP/1.1 413 Payload Too Large")
     }))
 
   it.effect("have no quota where a registration names a field that is not there", () =>
