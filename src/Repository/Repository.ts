@@ -197,7 +197,7 @@ export const make = Effect.fnUntraced(function*<M extends Model.Any>(
     versions === undefined || ownerOf(other) === other
       ? ownCollectionOf(other)
       : versions.viewCollection(other, store, ownCollectionOf(ownerOf(other)), storedOf(other))
-  const all = collectionOf(model)
+  const [all, newest] = [collectionOf(model), ownCollectionOf(owner)]
   const files = filesOf(model) === undefined ? undefined : yield* fileRecording(store)
   if (files !== undefined) yield* files.install(model)
   const authorizedOf = (other: ModelLike) => authorized(other, collectionOf(other), store)
@@ -207,12 +207,17 @@ export const make = Effect.fnUntraced(function*<M extends Model.Any>(
   if (owner === model) {
     registerReferrer(
       store,
-      referrerOf(model, all, writerOf({ model, store, all, collection: all, collectionOf: undefined, files, recorded }))
+      referrerOf(
+        model,
+        all,
+        writerOf({ model, store, all, collection: all, collectionOf: undefined, files, newest, recorded })
+      )
     )
   }
+  const facts = { all, files, newest, recorded }
   return withUnrestricted(
-    makeOperations(model, store, { all, collection: authorizedOf(model), collectionOf: authorizedOf, files, recorded }),
-    makeOperations(model, store, { all, collection: all, collectionOf, files, recorded })
+    makeOperations(model, store, { ...facts, collection: authorizedOf(model), collectionOf: authorizedOf }),
+    makeOperations(model, store, { ...facts, collection: all, collectionOf })
   )
 })
 

@@ -1,10 +1,13 @@
 /** Says the quotas of the files of a model, counts those that were written before it had some, and tells how much room there is. */
 import { rejectDuplicateKey } from "@appkernel/document-store/shared"
 import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
 import * as Stream from "effect/Stream"
 import type { ModelLike } from "../../Model/internal.ts"
-import { ownerOf } from "../collection/storedCollection.ts"
+import { makeModelCollection } from "../collection/collectionStages.ts"
+import { hasVersions, ownerOf } from "../collection/storedCollection.ts"
 import type { Document } from "../DocumentStore.ts"
+import { indexesOf } from "../repository/modelIndexes.ts"
 import type { FileQuotaExceeded, ReadError } from "../RepositoryError.ts"
 import { fileRecords, holderOf, recordChanges, type Stores } from "./fileRecords.ts"
 import { countersOf, exceededBy, type FileQuotas, heldBy, roomOf, setQuotas } from "./quotas.ts"
@@ -37,10 +40,11 @@ export const countingQuotas = Effect.fnUntraced(function*(
   }
   const countersIn = countersOf(model, quotas)
   const by = JSON.stringify([quotas.quota !== undefined, ...Object.keys(quotas.quotaBy).toSorted()])
+  const newest = yield* newestCollection(model, store)
   const known = yield* store.findById(fileRecords, marker._id)
   if (known?.["by"] !== by) {
     const count = Effect.fnUntraced(function*(file: string, id: unknown) {
-      const document = yield* store.findById(modelName, id)
+      const document = yield* newest.findById(id, { deleted: "include" })
       // What is there already stays.
       const counters = countersIn(document ?? {}).map((counter) => ({ ...counter, limit: Infinity }))
       const holder = holderOf(modelName, id)
@@ -57,9 +61,25 @@ export const countingQuotas = Effect.fnUntraced(function*(
     )
     yield* rejectDuplicateKey("files", store.updateOne(fileRecords, marker, { $set: { by } }, { upsert: true }))
   }
-  return (document) =>
-    Effect.map(
-      roomOf(store, countersIn(document)),
-      (room) => room && { bytes: room.bytes, exceeded: exceededBy(room.counter) }
-    )
+  return Effect.fnUntraced(function*(document) {
+    // What an earlier version has may be another value by the same name.
+    const counted = ownerOf(model) === model || document["_id"] === undefined
+      ? document
+      : yield* newest.findById(document["_id"], { deleted: "include" })
+    const room = yield* roomOf(store, countersIn(counted ?? {}))
+    return room && { bytes: room.bytes, exceeded: exceededBy(room.counter) }
+  })
+})
+
+// internal
+
+/** All documents of a model as its newest version has them. */
+const newestCollection = Effect.fnUntraced(function*(model: ModelLike, store: Stores["store"]) {
+  const owner = ownerOf(model)
+  const versions = hasVersions(owner)
+    ? yield* Effect.promise(() => import("../versions/earlierCollections.ts"))
+    : undefined
+  return makeModelCollection(owner, store, identity, {
+    versions: versions?.versionRunner(owner, store, indexesOf(owner))
+  })
 })

@@ -31,6 +31,8 @@ import { sweep } from "./sweep.ts"
 interface Facts {
   readonly all: ModelCollection
   readonly collection: ModelCollection
+  /** All documents as the newest version of the model has them. */
+  readonly newest: ModelCollection
   readonly store: DocumentStore["Service"]
   readonly files: Files
 }
@@ -39,11 +41,11 @@ interface Facts {
 export const makeFileRecording = (stores: Stores) => ({
   install: (model: ModelLike) => installFileRecords(stores, ownerOf(model).modelName),
   sweep: (grace: Duration.Duration, every: Duration.Duration | undefined) => sweep(stores, grace, every),
-  recordingFiles: (model: ModelLike, writer: ModelWriter, facts: Omit<Facts, "files">): ModelWriter =>
+  recordingFiles: (model: ModelLike, writer: ModelWriter, facts: Omit<Facts, "all" | "files">): ModelWriter =>
     recordingFiles(model, writer, { ...facts, files: stores.files }),
   purgingHistory: (
     model: ModelLike,
-    facts: Omit<Facts, "collection" | "files">,
+    facts: Omit<Facts, "collection" | "files" | "newest">,
     id: unknown,
     purge: Effect.Effect<number, ReadError>
   ) => purgingHistory(model, { ...facts, files: stores.files }, id, purge)
@@ -55,24 +57,28 @@ export const makeFileRecording = (stores: Stores) => ({
 const recordingFiles = (
   model: ModelLike,
   writer: ModelWriter,
-  { all, collection, files, store }: Facts
+  { collection, files, newest, store }: Omit<Facts, "all">
 ): ModelWriter => {
   const stores: Stores = { store, files }
-  const names = fileFieldsIn(model)
+  // Files are held, and counted, by the fields of the newest version, whichever one a writer has.
+  const owner = ownerOf(model)
+  const isEarlier = owner !== model
+  const names = fileFieldsIn(owner)
   const targets = targetsOf(model)
   // A start may say the quotas after this was made.
   const quotas = () => quotasIn(store, model)
   const projected = () => ({
-    ...targets.projection,
+    ...targetsOf(owner).projection,
     ...Object.fromEntries([...names, ...countedFieldsOf(quotas())].map((name) => [name, 1]))
   })
-  const idsOf = idsIn(model)
+  const idsOf = idsIn(owner)
+  const hasFiles = (document: Document) => idsIn(model)(document).size > 0
   // A history has what a document was.
   const isKept = managedField(model, "revision") !== undefined
   const changeOf = (id: unknown, before: Document | undefined, after: Document | undefined): Change => {
     const [had, has] = [idsOf(before), idsOf(after)]
     const declared = quotas()
-    const countersIn = declared && countersOf(model, declared)
+    const countersIn = declared && countersOf(owner, declared)
     const counters = after === undefined ? undefined : countersIn?.(after)
     const keysOf = (document: Document) => (countersIn?.(document) ?? []).map(({ key }) => key).join("\n")
     const isMoved = before !== undefined && after !== undefined && keysOf(before) !== keysOf(after)
@@ -80,7 +86,7 @@ const recordingFiles = (
       id,
       counters,
       recounted: isMoved ? [...had.keys()].filter((file) => has.has(file)) : [],
-      holder: holderOf(ownerOf(model).modelName, id),
+      holder: holderOf(owner.modelName, id),
       added: [...has.values()].filter((file) => !had.has(file.id)),
       removed: [...had.keys()].filter((file) => !has.has(file))
     }
@@ -106,19 +112,28 @@ const recordingFiles = (
       const { changes, result } = yield* write
       const refused = yield* recordChanges(stores, yield* Effect.forEach(changes, withKept))
       if (refused === undefined) return result
-      return yield* Effect.fail(refused instanceof FileQuotaExceeded ? refused : missingFile(model, names))
+      return yield* Effect.fail(
+        refused instanceof FileQuotaExceeded ? refused : missingFile(model, fileFieldsIn(model))
+      )
     }))
 
   const find = (
     filter: Filter | undefined,
     scope: Scope,
     options?: Pick<TakeOptions, "limit" | "sort">
-  ) => collection.find({ filter: filter ?? {}, projection: projected(), ...options }, scope)
+  ) =>
+    collection.find(
+      { filter: filter ?? {}, projection: isEarlier ? targets.projection : projected(), ...options },
+      scope
+    )
 
   const statesOf = (documents: ReadonlyArray<Document>) =>
     documents.length === 0
       ? Effect.succeed([])
-      : all.find({ filter: targets.all(documents), projection: projected() }, { deleted: "include" })
+      : newest.find({ filter: targets.all(documents), projection: projected() }, { deleted: "include" })
+
+  /** Documents of this version as the newest one has them. */
+  const newestOf = (documents: ReadonlyArray<Document>) => isEarlier ? statesOf(documents) : Effect.succeed(documents)
 
   const changesOf = (
     before: ReadonlyArray<Document>,
@@ -128,21 +143,31 @@ const recordingFiles = (
     return before.map((document) => changeOf(document["_id"], document, left.get(uniqueTextOfId(document["_id"]))))
   }
 
+  const additionsOf = (documents: ReadonlyArray<Document>) =>
+    Effect.map(
+      newestOf(documents),
+      (added) => added.map((document) => changeOf(document["_id"], undefined, document))
+    )
+
   const insert = (document: Document): Effect.Effect<Document, WriteError> =>
-    idsOf(document).size === 0
+    !hasFiles(document)
       ? writer.insert(document)
-      : recorded(Effect.map(writer.insert(document), (result) => ({
-        result,
-        changes: [changeOf(document["_id"], undefined, document)]
-      })))
+      : recorded(Effect.gen(function*() {
+        const result = yield* writer.insert(document)
+        return { result, changes: yield* additionsOf([document]) }
+      }))
 
   const insertChunk = (documents: ReadonlyArray<Document>, isOrdered: boolean) => {
     const write = writer.insertMany(documents, { ordered: isOrdered })
-    if (documents.every((document) => idsOf(document).size === 0)) return write
-    const whole = recorded(Effect.map(
-      Effect.filterOrFail(write, ({ failures }) => failures.length === 0, ({ failures }) => failures[0]!.error),
-      (result) => ({ result, changes: documents.map((document) => changeOf(document["_id"], undefined, document)) })
-    ))
+    if (!documents.some(hasFiles)) return write
+    const whole = recorded(Effect.gen(function*() {
+      const result = yield* Effect.filterOrFail(
+        write,
+        ({ failures }) => failures.length === 0,
+        ({ failures }) => failures[0]!.error
+      )
+      return { result, changes: yield* additionsOf(documents) }
+    }))
     return Effect.catchIf(whole, isRejection, () => insertEach(documents, isOrdered, insert))
   }
 
@@ -157,11 +182,12 @@ const recordingFiles = (
         limit: 1,
         ...sort === undefined ? {} : { sort }
       })
+      const states = yield* newestOf(found)
       const [before] = found
       // The one that was read, by the original conditions: a positional path selects the item of a list by them.
       const narrowed = before === undefined ? filter : conjunctionOf(filter, targets.one(before))
       const result = yield* writer.update(change, { ...operation, filter: narrowed })
-      return { result, changes: changesOf(found, yield* statesOf(found)) }
+      return { result, changes: changesOf(states, yield* statesOf(found)) }
     }
   )
 
@@ -173,16 +199,19 @@ const recordingFiles = (
     },
     replace: (filter, document, upsert) =>
       recorded(Effect.gen(function*() {
-        const [before] = yield* find(filter, { privilege: "update" }, { limit: 1 })
+        const [before] = yield* newestOf(yield* find(filter, { privilege: "update" }, { limit: 1 }))
         const result = yield* writer.replace(filter, document, upsert)
-        return { result, changes: result === undefined ? [] : [changeOf(result["_id"], before, result)] }
+        const [after] = result === undefined ? [] : yield* newestOf([result])
+        return { result, changes: after === undefined ? [] : [changeOf(after["_id"], before, after)] }
       })),
     update: (change, operation) => {
-      if (!touches([...names, ...countedFieldsOf(quotas())], operation.update)) return writer.update(change, operation)
+      if (!isEarlier && !touches([...names, ...countedFieldsOf(quotas())], operation.update)) {
+        return writer.update(change, operation)
+      }
       return recorded(
         operation.name === "updateMany"
           ? Effect.gen(function*() {
-            const before = yield* find(operation.filter, { privilege: "update", ...operation.scope })
+            const before = yield* newestOf(yield* find(operation.filter, { privilege: "update", ...operation.scope }))
             const result = yield* writer.update(change, operation)
             return { result, changes: changesOf(before, yield* statesOf(before)) }
           })
@@ -199,12 +228,13 @@ const recordingFiles = (
             { privilege: "delete", ...scope },
             name === "deleteOne" ? { limit: 1 } : {}
           )
+          const states = yield* newestOf(before)
           const [first] = before
           const narrowed = name === "deleteOne" && first !== undefined
             ? conjunctionOf(filter, targets.one(first))
             : filter
           const result = yield* writer.delete(change, { ...operation, filter: narrowed })
-          return { result, changes: changesOf(before, yield* statesOf(before)) }
+          return { result, changes: changesOf(states, yield* statesOf(before)) }
         })))
   }
 }
@@ -212,7 +242,7 @@ const recordingFiles = (
 /** Removes the recorded states of a document by `purge`, and the files that only they hold. */
 const purgingHistory = (
   model: ModelLike,
-  { all, files, store }: Omit<Facts, "collection">,
+  { all, files, store }: Omit<Facts, "collection" | "newest">,
   id: unknown,
   purge: Effect.Effect<number, ReadError>
 ): Effect.Effect<number, ReadError> =>

@@ -37,6 +37,8 @@ interface Collections {
   /** The complete collection, which a history records. */
   readonly all: ModelCollection
   readonly collection: ModelCollection
+  /** The complete collection as the newest version has it. */
+  readonly newest: ModelCollection
   /** The version of what a history records, of a model with versions. */
   readonly recorded: RecordedVersion | undefined
   /** Records the files of a model that has some. */
@@ -48,7 +50,7 @@ interface FileRecording {
   readonly recordingFiles: (
     model: ModelLike,
     writer: ModelWriter,
-    facts: Pick<WriterFacts, "all" | "collection" | "store">
+    facts: Pick<WriterFacts, "collection" | "newest" | "store">
   ) => ModelWriter
   readonly purgingHistory: (
     model: ModelLike,
@@ -104,7 +106,7 @@ const schemaOf = (model: Model.Any, store: DocumentStore["Service"]) =>
 export const makeOperations = <M extends Model.Any>(
   model: M,
   store: DocumentStore["Service"],
-  { all, collection, collectionOf, files, recorded }: Collections & {
+  { all, collection, collectionOf, files, newest, recorded }: Collections & {
     readonly collectionOf: (model: ModelLike) => ModelCollection
   }
 ): Operations<M> => {
@@ -112,7 +114,7 @@ export const makeOperations = <M extends Model.Any>(
   const codec = documentCodec(model)
   const auditFields = auditFieldsOf(model)
   const [deletedField, revisionField] = [managedField(model, "deleted"), managedField(model, "revision")]
-  const writer = writerOf({ model, store, all, collection, collectionOf, files, recorded })
+  const writer = writerOf({ model, store, all, collection, collectionOf, files, newest, recorded })
   const deleting = makeDeleting(model, collection, store)
   const { documentWrites, ...writes } = makeWrites(model, collection, writer, auditFields, codec)
   const { deleteRead, ofDeleted, ...deletes } = deletedField === undefined

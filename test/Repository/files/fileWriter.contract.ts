@@ -42,6 +42,21 @@ class Scan extends Model.Class<Scan>()("Scan", {
   until: Model.DateTime.pipe(Model.optional, Model.indexed(Index.expireAfter(0)))
 }) {}
 
+/** What {@link Letter} was. */
+class OldLetter extends Model.Class<OldLetter>()("Letter", {
+  id: Model.id(),
+  user: Schema.String,
+  scan: Model.file().pipe(Model.optional)
+}) {}
+
+class Letter extends Model.Class<Letter>()("Letter", {
+  id: Model.id(),
+  owner: Schema.String,
+  page: Model.file().pipe(Model.optional)
+}, { versions: [Model.was.renamed("user", "owner"), Model.was.renamed("scan", "page")] }) {}
+
+const LetterV1 = Model.form(Letter, 1, OldLetter)
+
 const Step = Schema.Struct({
   do: Schema.Literals([
     "insert",
@@ -238,6 +253,35 @@ export const fileWriterContract = <E>(
         assert.deepStrictEqual(yield* stored, [])
       }))
 
+    it.effect("hold the quotas of the newest version, in whichever one documents are stored and written", () =>
+      Effect.gen(function*() {
+        yield* TestClock.setTime(Date.UTC(2099, 0))
+        const old = yield* Repository.make(OldLetter)
+        const first = yield* old.insert(new OldLetter({ user: "ann", scan: yield* uploaded }))
+        const [letters, earlier] = [yield* Repository.make(Letter), yield* Repository.make(LetterV1)]
+        const room = yield* quotasOf({ quota: undefined, quotaBy: { owner: 2 } }, Letter)
+        assert.deepStrictEqual(yield* usage, { "usage/Letter/owner/ann": 1 })
+        assert.strictEqual((yield* room({ owner: "ann" }))?.bytes, fileSize)
+
+        const made = Effect.flatMap(uploaded, (scan) => Model.finalise(LetterV1, { user: "ann", scan }))
+        const second = yield* earlier.insert(yield* made)
+        assert.deepStrictEqual(yield* usage, { "usage/Letter/owner/ann": 2 })
+        const third = yield* Effect.flip(earlier.insert(yield* made))
+        assert.instanceOf(third, RepositoryError.FileQuotaExceeded)
+        yield* earlier.updateOne(($) => $.id.equals(second.id), ($) => [$.user.set("bob")])
+        assert.deepStrictEqual(yield* usage, { "usage/Letter/owner/ann": 1, "usage/Letter/owner/bob": 1 })
+        // A replacement counts once, and what is let go of is free.
+        yield* earlier.patch(first.id, { scan: yield* uploaded })
+        assert.deepStrictEqual(yield* usage, { "usage/Letter/owner/ann": 1, "usage/Letter/owner/bob": 1 })
+        yield* earlier.deleteById(second.id)
+        assert.deepStrictEqual(yield* usage, { "usage/Letter/owner/ann": 1 })
+        yield* letters.deleteAll
+        yield* quotasOf(undefined, Letter)
+        yield* swept
+        assert.deepStrictEqual(yield* usage, {})
+        assert.deepStrictEqual(yield* stored, [])
+      }))
+
     it.effect("lets go of the files of documents that expired, but not of those in a history, or of documents that are there", () =>
       Effect.gen(function*() {
         const [prints, passes] = [yield* Repository.for(Print), yield* Repository.for(Pass)]
@@ -339,14 +383,14 @@ const uploaded = Effect.gen(function*() {
   return { id, sha256, size, key: "k", name: "a.txt", type: "text/plain", at: DateTime.makeUnsafe(0) }
 })
 
-/** Says the quotas of scans, in files, which an engine does from its registrations. */
-const quotasOf = Effect.fnUntraced(function*(quotas: FileQuotas | undefined) {
+/** Says the quotas of a model, in files, which an engine does from its registrations. */
+const quotasOf = Effect.fnUntraced(function*(quotas: FileQuotas | undefined, model: Model.Any = Scan) {
   const stores = { store: yield* DocumentStore.DocumentStore, files: yield* FileStore.FileStore }
   const inBytes = quotas && {
-    quota: (quotas.quota ?? 0) * fileSize,
+    quota: quotas.quota && quotas.quota * fileSize,
     quotaBy: Object.fromEntries(Object.entries(quotas.quotaBy).map(([field, files]) => [field, files * fileSize]))
   }
-  return yield* declaredQuotas(stores, Scan, inBytes)
+  return yield* declaredQuotas(stores, model, inBytes)
 })
 
 /** The bytes of one of {@link uploaded}. */
