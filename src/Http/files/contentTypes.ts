@@ -27,6 +27,9 @@ export const sentAs = (type: string): { readonly type: string; readonly disposit
     ? { type: type.startsWith("text/") ? `${type};charset=utf-8` : type, disposition: "inline" }
     : { type: isActive(type) ? "application/octet-stream" : type, disposition: "attachment" }
 
+/** Whether nothing was found in the bytes of a file of this type: they may be any without a mark. */
+export const isUnmarked = (type: string): boolean => type === "application/octet-stream" || type === "text/plain"
+
 /** Whether bytes of the type may be those of a file that its sender says is of the other one. */
 export const isAsSaid = (type: string, said: string | undefined): boolean => {
   if (said === undefined || said === type || !/^(?:image|audio|video|font)\//u.test(said)) return true

@@ -12,7 +12,7 @@ import type { FileField, StoredFile } from "../../Model/internal.ts"
 import type { Room } from "../../Repository/internal.ts"
 import { errorOf, fromFailure, type HttpError } from "../HttpError.ts"
 import { bodyTooLarge, otherType } from "../request/jsonBody.ts"
-import { headSize, isAsSaid, typeOfHead } from "./contentTypes.ts"
+import { headSize, isAsSaid, isUnmarked, typeOfHead } from "./contentTypes.ts"
 
 /** A file as its sender describes it. */
 export interface Given {
@@ -92,7 +92,8 @@ export const checkedType = Effect.fnUntraced(function*(
       ? errorOf("UnprocessableContent", "errors.FileType", args)
       : errorOf("UnsupportedMediaType", "errors.FileType", args)
   }
-  if (!isAsSaid(type, said)) {
+  // A field that takes anything takes drawings and lists that have no mark, as what nothing runs.
+  if (!isAsSaid(type, said) && (types.length > 0 || !isUnmarked(type))) {
     return yield* errorOf("UnprocessableContent", "errors.FileType", { type, types: said ?? "" })
   }
   return type

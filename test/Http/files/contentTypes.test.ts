@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { isAsSaid, sentAs, typeOfHead } from "../../../src/Http/files/contentTypes.ts"
+import { checkedType } from "../../../src/Http/files/received.ts"
 
 const bytes = (text: string): Uint8Array => Buffer.from(text, "latin1")
 
@@ -118,7 +119,22 @@ describe("the type of a file", () => {
   it("has to be of the kind that its sender says", () => {
     assert.isTrue(isAsSaid("image/jpeg", "image/png"))
     assert.isFalse(isAsSaid("text/html", "image/png"))
+    assert.isFalse(isAsSaid("application/zip", "audio/mpeg"))
     assert.isFalse(isAsSaid("image/svg+xml", "image/png"))
     assert.isTrue(isAsSaid("application/zip", "application/octet-stream"))
   })
+
+  it.effect("is no reason against files without a mark, where a field takes anything", () =>
+    Effect.gen(function*() {
+      const kept = (text: string, said: string) => checkedType(bytes(text), said, [])
+      assert.strictEqual(yield* kept("  0\nSECTION\n", "image/vnd.dxf"), "text/plain")
+      assert.strictEqual(yield* kept("#EXTM3U\n", "audio/mpegurl"), "text/plain")
+      assert.strictEqual(yield* kept("export const a = 1\n", "video/mp2t"), "text/plain")
+      assert.strictEqual(yield* kept("\u0012\0\u0002abc", "image/x-tga"), "application/octet-stream")
+      for (const text of [active.html, active.svg, active.pdf, active.zip]) {
+        assert.strictEqual((yield* Effect.flip(kept(text, "image/vnd.dxf")))._tag, "UnprocessableContent")
+      }
+      const picture = checkedType(bytes("hello"), "image/png", ["image/png", "text/plain"])
+      assert.strictEqual((yield* Effect.flip(picture))._tag, "UnprocessableContent")
+    }))
 })
