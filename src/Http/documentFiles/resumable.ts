@@ -14,7 +14,7 @@ import { headSize } from "../files/contentTypes.ts"
 import { unavailable } from "../files/received.ts"
 import type { Received, Uploads } from "../files/uploads.ts"
 import { errorOf, type HttpError } from "../HttpError.ts"
-import { mediaTypeOf, otherType } from "../request/jsonBody.ts"
+import { mediaTypeOf, refusedType } from "../request/jsonBody.ts"
 import { readRaw } from "../request/rawBody.ts"
 import type { HandlerFailure, ResponseEffect } from "../response/handlerFailures.ts"
 import type { BadRequestResponder } from "../response/translatedResponses.ts"
@@ -77,6 +77,13 @@ export const resumableHandlers = <Asked>(
           : use(upload, asked, request, room))
     })
 
+  /** Another request has been faster, or has ended the upload. */
+  const overtaken = (upload: Unfinished): Effect.Effect<never, HandlerFailure> =>
+    Effect.flatMap(unfinished.find(upload.id), (found) =>
+      found === undefined
+        ? Effect.fail(errorOf("NotFound", "errors.Route", { path: `${upload.address}/${upload.id}` }))
+        : elsewhere(upload))
+
   /** Makes the file of an upload that has all of its parts, and writes the document with it: once, however often this is asked for. */
   const finish = Effect.fnUntraced(function*(
     upload: Unfinished,
@@ -91,6 +98,8 @@ export const resumableHandlers = <Asked>(
       yield* unfinished.finish(upload)
       return done()
     }
+    // Its parts are gone once it is ended.
+    if ((yield* unfinished.find(id)) === undefined) return yield* overtaken(upload)
     const content = unfinished.read(upload).pipe(
       Stream.catchTags({
         FileMissing: () => Stream.fail(errorOf("BadRequest", "errors.BodyUnreadable")),
@@ -99,18 +108,19 @@ export const resumableHandlers = <Asked>(
     )
     const received = yield* Effect.tapError(
       uploads.receive(field, { content, name, type, size: length, room }),
-      // No repetition makes it a file that the field takes.
-      (error) =>
-        error._tag === "UnsupportedMediaType" || error._tag === "UnprocessableContent"
-          ? unfinished.remove(upload)
-          : Effect.void
+      (error) => isFinal(error) ? unfinished.remove(upload) : Effect.void
     )
     if (!(yield* unfinished.become(upload, received.file.id, before?.file))) {
       yield* uploads.discard([received])
-      return yield* elsewhere(upload)
+      return yield* overtaken(upload)
     }
-    const response = yield* written(asked, received)
-    if (response.status >= 400) return response
+    // What another process has made of it since then keeps this file out of the document.
+    const isMine = Effect.map(unfinished.became(id), (now) => now?.file === received.file.id)
+    const response = yield* Effect.tapError(
+      written(asked, received),
+      () => Effect.flatMap(isMine, (mine) => mine ? Effect.void : overtaken(upload))
+    )
+    if (response.status >= 400) return (yield* isMine) ? response : yield* overtaken(upload)
     yield* unfinished.finish(upload)
     const { etag = "", location } = response.headers
     return done({ etag, ...location === undefined ? {} : { location } })
@@ -180,7 +190,7 @@ export const resumableHandlers = <Asked>(
             Stream.runCollect(head),
             (pieces) => uploads.checked(field, Buffer.concat(pieces), upload.type)
           ),
-          () => unfinished.remove(whole)
+          (error) => isFinal(error) ? unfinished.remove(whole) : unfinished.discard([id])
         )
       }
       if (isLast) {
@@ -193,7 +203,7 @@ export const resumableHandlers = <Asked>(
         )
       }
       const next = yield* unfinished.append(upload, part)
-      if (next === undefined) return yield* elsewhere(upload)
+      if (next === undefined) return yield* overtaken(upload)
       upload = next
     }
     const failure = source.failure()
@@ -203,7 +213,8 @@ export const resumableHandlers = <Asked>(
   const patch = withUpload((upload, asked, request, room) => {
     const headers = headersOf(request)
     const offset = numberIn(headers["upload-offset"])
-    if (mediaTypeOf(headers["content-type"] ?? "") !== tusType) return Effect.fail(otherType([tusType]))
+    const refused = refusedType(headers, (type) => type === tusType, [tusType])
+    if (refused !== undefined) return Effect.fail(refused)
     if (offset === undefined) return respondBadRequest([noOffset])
     if (offset !== upload.offset) return elsewhere(upload)
     if (offset === upload.length) return Effect.succeed(respond(upload, 204))
@@ -298,6 +309,10 @@ const pathOf = ({ url }: Request): string => url.split("?", 1)[0]!
 /** Another request has brought bytes, or makes the file at the moment. */
 const elsewhere = ({ offset }: Unfinished): Effect.Effect<never, HttpError> =>
   Effect.fail(errorOf("Conflict", "errors.UploadOffset", { offset }))
+
+/** Whether no repetition makes it a file that the field takes. */
+const isFinal = ({ _tag }: { readonly _tag: string }): boolean =>
+  _tag === "UnsupportedMediaType" || _tag === "UnprocessableContent"
 
 const numberIn = (header: string | ReadonlyArray<string> | undefined): number | undefined =>
   typeof header === "string" && /^\d{1,15}$/u.test(header) ? Number(header) : undefined

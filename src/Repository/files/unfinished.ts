@@ -72,13 +72,13 @@ export const makeUnfinishedUploads = ({ files, store }: Stores, keep: Duration.D
       )
       return { address, by, length, name, type, id, offset: 0, parts: [], expires: gone }
     }),
-    /** Adds what has come next. `undefined` if another request has been faster; then the part is removed. */
+    /** Adds what has come next. `undefined` if another request has been faster, or has ended it; then the part is removed. */
     append: Effect.fnUntraced(function*(
       { id, offset }: Unfinished,
       part: Part
     ): Effect.fn.Return<Unfinished | undefined, ReadError> {
       const { size } = part
-      const isAdded = yield* updated(id, { offset }, {
+      const isAdded = yield* updated(id, { offset, ...going }, {
         $push: { made: { id: part.id, size } },
         $set: { offset: offset + size, gone: yield* later }
       })
@@ -89,13 +89,25 @@ export const makeUnfinishedUploads = ({ files, store }: Stores, keep: Duration.D
     /** The bytes that have come, in order. */
     read: ({ parts }: Pick<Unfinished, "parts">): Stream.Stream<Uint8Array, FileMissing | FileStoreFailed> =>
       Stream.flatMap(Stream.fromIterable(parts), ({ id }) => files.read(id)),
-    /** Says which file an upload becomes, before a document has it: false if another request has done so since it was read. */
+    /**
+     * Says which file an upload becomes, before a document has it: false if another request has done so since it was read, or has ended
+     * it. No document can get the file any more that it was to become before.
+     */
     become: Effect.fnUntraced(function*(
       { id }: Unfinished,
       file: string,
       before: string | undefined
     ): Effect.fn.Return<boolean, ReadError> {
-      return yield* updated(id, { file: before ?? { $exists: false } }, { $set: { file, gone: yield* later } })
+      if (before !== undefined) {
+        const refused = store.insertOne(fileRecords, { _id: before, holders: [], gone: yield* date })
+        yield* rejectDuplicateKey("uploads", Effect.catchTag(refused, "DuplicateKey", () => Effect.void))
+        // Its writer was faster.
+        const known = yield* store.findById(fileRecords, before)
+        if (known?.["size"] !== undefined) return false
+      }
+      return yield* updated(id, { file: before ?? { $exists: false }, ...going }, {
+        $set: { file, gone: yield* later }
+      })
     }),
     /** The file that it was to become, and whether a document has got it. */
     became: Effect.fnUntraced(function*(
@@ -123,6 +135,9 @@ export const makeUnfinishedUploads = ({ files, store }: Stores, keep: Duration.D
 }
 
 // internal
+
+/** What the record of an upload has that is not removed. */
+const going: Document = { address: { $ne: null } }
 
 const recordOf = (id: string): string => `upload/${id}`
 

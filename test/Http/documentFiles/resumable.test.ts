@@ -1,7 +1,7 @@
 /** Resumable uploads over real sockets: by the requests of the protocol, and by its own client through cuts. */
 import { assert, describe, it, layer as testLayer } from "@effect/vitest"
-import { DocumentStore, EmbeddedStore, FileStore, Repository } from "appkernel"
-import { Duration, Effect, Layer, Redacted, Stream } from "effect"
+import { DocumentStore, EmbeddedStore, FileStore, KernelEngine, Model, Repository, Resource } from "appkernel"
+import { Deferred, Duration, Effect, Fiber, Layer, Redacted, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { createHash, randomBytes } from "node:crypto"
 import * as net from "node:net"
@@ -14,6 +14,8 @@ import { onMongo } from "../../support/mongo.ts"
 import { freePort, printed, runProgram } from "../../support/processes.ts"
 import { films } from "../../support/resumableModel.ts"
 import { startS3 } from "../../support/s3Server.ts"
+
+class Scan extends Model.Class<Scan>()("Scan", { id: Model.id(), pages: Model.files() }) {}
 
 const own = { "tus-resumable": "1.0.0" }
 
@@ -62,7 +64,7 @@ const started = Effect.gen(function*() {
     store: Layer.merge(EmbeddedStore.layerMemory, Layer.succeed(FileStore.FileStore, files))
   })
   const call = caller(baseUrl)
-  return { call, files, store, id: yield* made(call) }
+  return { baseUrl, call, files, store, id: yield* made(call) }
 })
 
 describe("resumable uploads", () => {
@@ -107,12 +109,13 @@ describe("resumable uploads", () => {
       }
       const refusals = [
         call("PATCH", location, { ...offset(20_000), "content-type": "image/png" }, "a"),
+        call("PATCH", location, { ...offset(20_000), "content-encoding": "gzip" }, "a"),
         call("PATCH", location, { ...offset(20_000), "upload-offset": "x" }, "a"),
         call("PATCH", location, offset(20_000), Buffer.alloc(30_001)),
         call("HEAD", `${at}/${"0".repeat(32)}`),
         call("HEAD", location, { "tus-resumable": "0.2.2" })
       ]
-      assert.deepStrictEqual((yield* Effect.all(refusals)).map(({ status }) => status), [415, 400, 413, 404, 412])
+      assert.deepStrictEqual((yield* Effect.all(refusals)).map(({ status }) => status), [415, 415, 400, 413, 404, 412])
       const last = yield* call(
         "POST",
         location,
@@ -195,6 +198,82 @@ describe("resumable uploads", () => {
       yield* sweep
       assert.strictEqual((yield* call("HEAD", other)).status, 404)
       assert.strictEqual(yield* Stream.runCount(files.entries), 0)
+    }))
+})
+
+describe("a resumable upload", () => {
+  it.effect("that is ended brings nothing any more, also what is on its way", () =>
+    Effect.gen(function*() {
+      const { baseUrl, call, files, id } = yield* started
+      const { headers } = yield* call("POST", `/films/${id}/film/uploads`, { "upload-length": "40" })
+      const location = headers.get("location") ?? ""
+      const fields = Object.entries({ ...own, ...offset(0), host: "a", expect: "100-continue", "content-length": "40" })
+      const head = `PATCH ${location} HTTP/1.1\r\n${
+        fields.map(([name, value]) => `${name}: ${value}\r\n`).join("")
+      }\r\n`
+      const socket = net.connect(Number(new URL(baseUrl).port), "127.0.0.1")
+      const heard = () =>
+        Effect.promise(() => new Promise<string>((resolve) => socket.once("data", (bytes) => resolve(String(bytes)))))
+      socket.write(head)
+      assert.include(yield* heard(), "100 Continue")
+      socket.write("a".repeat(20))
+      assert.strictEqual((yield* call("DELETE", location)).status, 204)
+      socket.write("a".repeat(20))
+      assert.match(yield* heard(), /^HTTP\/1.1 404 /u)
+      socket.destroy()
+      assert.strictEqual((yield* call("GET", `/films/${id}/film`)).status, 404)
+      assert.strictEqual(yield* Stream.runCount(files.entries), 0)
+    }))
+
+  it.effect("goes on after a failure of the store, which is none of its bytes", () =>
+    Effect.gen(function*() {
+      const files = yield* FileStore.makeMemory
+      let failures = 1
+      const failing: typeof files = {
+        ...files,
+        read: (id, range) =>
+          failures-- > 0
+            ? Stream.fail(new FileStore.FileStoreFailed({ operation: "read", detail: "is away", retryable: true }))
+            : files.read(id, range)
+      }
+      const { baseUrl } = yield* films.test({
+        store: Layer.merge(EmbeddedStore.layerMemory, Layer.succeed(FileStore.FileStore, failing))
+      })
+      const call = caller(baseUrl)
+      const { headers } = yield* call("POST", `/films/${yield* made(call)}/film/uploads`, { "upload-length": "50000" })
+      const location = headers.get("location") ?? ""
+      assert.strictEqual((yield* call("PATCH", location, offset(0), Buffer.alloc(20_000))).status, 503)
+      assert.strictEqual((yield* call("HEAD", location)).headers.get("upload-offset"), "0")
+      assert.strictEqual(yield* Stream.runCount(files.entries), 0)
+      assert.strictEqual((yield* call("PATCH", location, offset(0), Buffer.alloc(50_000))).status, 204)
+    }))
+
+  it.effect("becomes one file of a list, though two processes finish it at once", () =>
+    Effect.gen(function*() {
+      const context = yield* Layer.build(EmbeddedStore.layerMemory)
+      const files = yield* FileStore.makeMemory
+      const store = Layer.merge(Layer.succeedContext(context), Layer.succeed(FileStore.FileStore, files))
+      const [isReached, isDone] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const served = (before: Effect.Effect<void>) =>
+        KernelEngine.make("scans")
+          .register(Resource.make(Scan, { methods: ["GET", "POST", "PATCH"] }).beforePatch(() => before), {
+            files: { resumable: true }
+          })
+          .test({ store })
+      const slow = yield* served(Effect.andThen(Deferred.succeed(isReached, undefined), Deferred.await(isDone)))
+      const other = yield* served(Effect.void)
+      const [first, second] = [caller(slow.baseUrl), caller(other.baseUrl)]
+      const { bytes } = yield* first("POST", "/scans", { "content-type": "application/json" }, "{}")
+      const at = `/scans/${JSON.parse(bytes.toString()).result}`
+      const { headers } = yield* first("POST", `${at}/pages/uploads`, { "upload-length": "5" })
+      const sent = (call: typeof first) => call("PATCH", headers.get("location") ?? "", offset(0), "abcde")
+      const writing = yield* Effect.forkChild(sent(first))
+      yield* Deferred.await(isReached)
+      assert.strictEqual((yield* sent(second)).status, 204)
+      yield* Deferred.succeed(isDone, undefined)
+      assert.strictEqual((yield* Fiber.join(writing)).status, 409)
+      const { pages } = JSON.parse((yield* second("GET", at)).bytes.toString())
+      assert.strictEqual(pages.length, 1)
     }))
 })
 
