@@ -30,6 +30,6 @@ const admin = Role("admin")
 
 /** The jobs for administrators, who try dead letters again or discard them. */
 export const Jobs = Resource.make(Job.Queued, { methods: ["GET"] })
-  .grant(admin, { methods: ["GET"] })
+  .grant(admin, { methods: ["GET"], hide: ["element"] })
   .action("retry", { method: "POST", success: Schema.Boolean, require: admin }, ({ id }) => Job.retry(id))
   .action("discard", { method: "POST", success: Schema.Boolean, require: admin }, ({ id }) => Job.discard(id))

@@ -130,7 +130,7 @@ export interface Implementation<Name extends string, Payload, Failure, R> {
  * import { Schema } from "effect"
  *
  * const Jobs = Resource.make(Job.Queued, { methods: ["GET"] })
- *   .grant(Role("admin"), { methods: ["GET"] })
+ *   .grant(Role("admin"), { methods: ["GET"], hide: ["element"] })
  *   .action("retry", { method: "POST", success: Schema.Boolean, require: Role("admin") }, ({ id }) => Job.retry(id))
  *
  * const engine = KernelEngine.make("shop").register(Jobs, { segment: "jobs" })
@@ -145,7 +145,7 @@ export class Queued extends Model.Class<Queued>()("QueuedJob", {
   queue: Schema.String,
   /** The key, or the identifier that was made for the job. */
   key: Schema.String,
-  /** The payload and who caused the job, as a JSON text. */
+  /** The payload and who caused the job, as a JSON text. Hide it from those who may not see all that jobs know. */
   element: Schema.String,
   /** `waiting` for its time, `running`, `done`, or `dead` after the last attempt has failed. */
   state: Schema.Literals(["waiting", "running", "done", "dead"]),

@@ -37,6 +37,7 @@ import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { randomBytes, randomUUID } from "node:crypto"
 import * as Index from "../Model/FieldIndex.ts"
@@ -45,6 +46,7 @@ import * as Model from "../Model/Model.ts"
 import * as Validator from "../Model/Validator.ts"
 import { DocumentStore } from "../Repository/DocumentStore.ts"
 import { DocumentNotFound, type StoreError } from "../Repository/RepositoryError.ts"
+import { CurrentUser } from "../Security/CurrentUser.ts"
 import * as Job from "./Job.ts"
 
 /**
@@ -68,7 +70,10 @@ export interface Options {
    * pauses between them grow to an hour, so that 80, the default, are three days.
    */
   readonly maxFailures?: number | undefined
-  /** How many deliveries a process makes at a time. A receiver that fails has one of them. Defaults to 16, and is at least 2. */
+  /**
+   * How many deliveries a process makes at a time: at most a quarter of them for one subscription, half of them for one owner,
+   * and one for a receiver that fails. Defaults to 16, and is at least 2.
+   */
   readonly concurrency?: number | undefined
   /**
    * Networks of receivers besides the public internet: `["10.1.0.0/16"]`. Loopback, private, link-local and all other special
@@ -105,15 +110,27 @@ export class Subscription extends Model.Class<Subscription>()("WebhookSubscripti
     Model.generated(Effect.sync(() => newSecret())),
     Model.omitted
   ),
-  /** With which deliveries are signed as well, until `earlier_until`. */
-  earlier_secret: Schema.String.pipe(Model.optional, Model.omitted, Model.readOnly),
+  /** With which deliveries are signed as well, each until its end: the last four, the newest first. */
+  earlier_secrets: Schema.Array(Schema.Struct({ secret: Schema.String, until: Model.DateTime })).pipe(
+    Model.optional,
+    Model.omitted,
+    Model.readOnly
+  ),
+  /** The end of the secret before this one. */
   earlier_until: Model.DateTime.pipe(Model.optional, Model.readOnly),
-  /** The subject of the user who has made it, whose rights deliveries have. Without one they have those of everybody. */
+  /** The subject of the user who has made it, whose rights deliveries have, without claims. Without one they have those of everybody. */
   owner: Schema.String.pipe(
     Model.optional,
     Model.generated(Generator.currentUserId),
     Model.readOnly,
     Model.indexed(Index.plain)
+  ),
+  /** The roles of the credentials with which it was made: deliveries have no other ones. */
+  roles: Schema.Array(Schema.String).pipe(
+    Model.optional,
+    Model.generated(Effect.map(CurrentUser.option, (user) => Option.getOrUndefined(user)?.roles)),
+    Model.omitted,
+    Model.readOnly
   ),
   /** The number of failures without a success between them. */
   failures: Schema.Int.pipe(Model.withDefault(() => 0), Model.readOnly),
@@ -140,7 +157,7 @@ export class Delivery extends Model.Class<Delivery>()("WebhookDelivery", {
   event: Schema.String,
   /** The type of the event. */
   event_type: Schema.String,
-  /** The identifier of the document. */
+  /** The identifier of the document; empty as long as it is not known whether the owner may read it. */
   subject: Schema.String,
   /** `delivered`, `retrying` after `next`, or `failed` for good. */
   state: Schema.Literals(["delivered", "retrying", "failed"]),
@@ -173,12 +190,14 @@ export const payload = {
   subject: Schema.String,
   /** When it occurred. */
   time: Schema.String,
-  /** Of a deleted document, what it was: BSON in Base64. */
+  /** Of a deleted document, what it was, without the fields that its model omits: BSON in Base64. */
   before: Schema.optional(Schema.String),
-  /** Of an updated document, the fields that have changed. */
+  /** Of an updated document, the fields that have changed, and of nested ones their parts: `address.city`. */
   changed: Schema.optional(Schema.Array(Schema.String)),
   /** 1 for the first attempt. */
-  attempt: Schema.Int
+  attempt: Schema.Int,
+  /** Of one that is sent again, what tells its attempts from the earlier ones. */
+  run: Schema.optional(Schema.String)
 }
 
 /**
@@ -191,7 +210,7 @@ export const job: Job.Job<"webhook", Schema.Struct<typeof payload>["Type"], neve
 
 /**
  * Gives a subscription a new secret, and returns it. Deliveries are signed with the one of before as well for a time, by default a
- * day, so that its receiver may know either of them.
+ * day, so that its receiver may know either of them. An `overlap` of 0 ends all earlier ones at once.
  *
  * **Example** (As an action of the resource)
  *
@@ -213,13 +232,23 @@ export const rotate = Effect.fn("Webhooks.rotate")(function*(
 ): Effect.fn.Return<string, StoreError | DocumentNotFound, DocumentStore> {
   const store = yield* DocumentStore
   const secret = newSecret()
-  const until = DateTime.toDateUtc(
-    DateTime.makeUnsafe((yield* Clock.currentTimeMillis) + Duration.toMillis(Duration.fromInputUnsafe(overlap)))
-  )
-  const { matchedCount } = yield* store.updateOne(Subscription.modelName, { _id: id }, [
-    { $set: { earlier_secret: "$secret", earlier_until: until, secret } }
-  ])
-  return matchedCount === 0 ? yield* new DocumentNotFound({ model: Subscription.modelName, id }) : secret
+  const millis = Duration.toMillis(Duration.fromInputUnsafe(overlap))
+  const until = DateTime.toDateUtc(DateTime.makeUnsafe((yield* Clock.currentTimeMillis) + millis))
+  for (;;) {
+    const known = yield* store.findById(Subscription.modelName, id)
+    if (known === undefined) return yield* new DocumentNotFound({ model: Subscription.modelName, id })
+    const { earlier_secrets: earlier, secret: current } = known
+    const others: ReadonlyArray<unknown> = Array.isArray(earlier) ? earlier : []
+    const { matchedCount } = yield* store.updateOne(Subscription.modelName, { _id: id, secret: current }, {
+      $set: {
+        earlier_secrets: millis === 0 ? [] : [{ secret: current, until }, ...others].slice(0, maxEarlier),
+        earlier_until: until,
+        secret
+      }
+    })
+    // Otherwise somebody has rotated it meanwhile, whose secret is kept as well.
+    if (matchedCount > 0) return secret
+  }
 })
 
 /**
@@ -235,14 +264,17 @@ export const sendAgain = Effect.fn("Webhooks.sendAgain")(function*(
   const store = yield* DocumentStore
   const known = yield* store.findById(Delivery.modelName, id)
   if (known === undefined) return false
+  const run = randomUUID()
   // It was written as the JSON of one.
   const before = JSON.parse(String(known["payload"])) as Schema.Struct<typeof payload>["Type"]
-  yield* job.enqueue({ ...before, attempt: 1 }, { key: randomUUID() })
+  yield* job.enqueue({ ...before, attempt: 1, run }, { key: run })
   return true
 })
 
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+const maxEarlier = 4
 
 const newSecret = (): string => `whsec_${randomBytes(32).toString("base64")}`

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { CloudEvent, HTTP } from "cloudevents"
-import { Cause, Effect, Layer, Metric, Redacted, Schema, type Scope, Tracer } from "effect"
+import { Cause, Effect, Fiber, Layer, Metric, Redacted, Schema, type Scope, Stream, Tracer } from "effect"
 import { TestClock } from "effect/testing"
 import { Webhook } from "standardwebhooks"
 import {
@@ -23,11 +23,19 @@ import {
 import { freshDatabase, onMongo } from "../support/mongo.ts"
 import { type Received, receiver } from "../support/receiver.ts"
 
+class Address extends Model.Class<Address>()("Address", {
+  city: Schema.String,
+  zip: Schema.String,
+  door: Schema.String.pipe(Model.optional, Model.omitted)
+}) {}
+
 class Order extends Model.Class<Order>()("Order", {
   id: Model.id({ prefix: "O" }),
   buyer: Schema.String,
   total: Schema.Int,
   margin: Schema.Int.pipe(Model.withDefault(() => 7)),
+  address: Address.pipe(Model.optional),
+  parcels: Schema.Array(Address).pipe(Model.optional),
   note: Schema.String.pipe(Model.optional, Model.omitted)
 }, { logged: true }) {}
 
@@ -43,7 +51,10 @@ class User extends Model.Class<User>()("User", {
 }) {}
 
 const Orders = Resource.make(Order, { methods: ["GET", "POST", "PATCH", "DELETE"] })
-  .grant(Role("buyer"), { rows: (me) => ($) => $.buyer.equals(me.subject), hide: ["margin"] })
+  .grant(Role("buyer"), {
+    rows: (me) => ($) => $.buyer.equals(me.subject),
+    hide: ["margin", "address.zip", "parcels.zip"]
+  })
   .require(Role("staff"))
 
 const Subscriptions = Resource.make(Webhooks.Subscription, { methods: ["GET", "POST", "PATCH", "DELETE"] })
@@ -510,4 +521,302 @@ describe("Webhooks", () => {
       assert.deepStrictEqual(of.received.map(told), [["order.updated", id, 2]])
       assert.deepStrictEqual(ofStaff.received.map(told), [["order.updated", id, 1], ["order.updated", id, 2]])
     }))
+
+  it.effect("have no roles besides those of the credentials that the subscription was made with", () =>
+    Effect.gen(function*() {
+      const { as, idle, repositories, staff, userOf } = yield* opened()
+      yield* userOf("bob", ["staff", "buyer"])
+      const [none, buyer] = [yield* receiver(), yield* receiver()]
+      for (const [of, roles] of [[none, []], [buyer, ["buyer"]]] as const) {
+        const narrowed = yield* as({ subject: "bob", roles })
+        yield* narrowed.subscriptions.create({ payload: { url: of.url, types, secret } })
+        assert.notInclude(JSON.stringify(yield* narrowed.subscriptions.list()), "roles")
+      }
+      yield* staff.orders.create({ payload: { buyer: "zoe", total: 1 } })
+      const { result: id } = yield* staff.orders.create({ payload: { buyer: "bob", total: 2 } })
+      yield* idle
+      assert.deepStrictEqual([none.received.length, buyer.received.map(told)], [0, [["order.created", id, 2]]])
+      assert.notProperty(JSON.parse(buyer.received[0]!.body).data, "margin")
+      // And none that the account has no more.
+      yield* repositories.users.patch("bob", { roles: ["staff"] })
+      yield* staff.orders.create({ payload: { buyer: "bob", total: 3 } })
+      yield* idle
+      assert.deepStrictEqual([none.received.length, buyer.received.length], [0, 1])
+    }))
+
+  it.effect("keep nothing of a deleted document that its model omits", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(Date.now())
+      class Card extends Model.Class<Card>()("Card", {
+        id: Model.id(),
+        owner: Schema.String,
+        pin: Schema.String.pipe(Model.omitted),
+        address: Address
+      }, { logged: true }) {}
+      const { client, idle, store } = yield* KernelEngine.make("cards")
+        .register(Card, { methods: ["GET", "POST", "DELETE"] })
+        .register(Webhooks.Subscription, { methods: ["GET", "POST"], segment: "subscriptions", name: "subscriptions" })
+        .enableWebhooks({ "card.deleted": Card }, local)
+        .test()
+      const { received, url } = yield* receiver()
+      yield* client.subscriptions.create({ payload: { url, types: ["card.deleted"], secret } })
+      const address = { city: "Vienna", zip: "1010", door: "a-secret" }
+      const { result: id } = yield* client.cards.create({ payload: { owner: "ann", pin: "a-secret", address } })
+      yield* client.cards.delete({ params: { id } })
+      yield* idle
+      assert.deepInclude(JSON.parse(received[0]!.body).data, { id, owner: "ann" })
+      const jobs = yield* store.find("QueuedJob", { filter: { queue: "webhook" } })
+      const kept = jobs.map(({ element }) =>
+        Buffer.from(JSON.parse(String(element)).payload.before, "base64").toString("latin1")
+      )
+      assert.lengthOf(kept, 1)
+      assert.include(kept[0], "Vienna")
+      assert.notInclude(kept[0], "a-secret")
+    }))
+
+  it.effect("are tried again as often as ever after a kill between the outcome and the end of the job", () =>
+    Effect.gen(function*() {
+      const { idle, staff, store } = yield* opened({ delays: ["10 minutes", "10 minutes"] })
+      const { received, url } = yield* receiver((response) => {
+        response.writeHead(500).end()
+      })
+      yield* staff.subscriptions.create({ payload: { url, types, secret } })
+      yield* staff.orders.create({ payload: { buyer: "ann", total: 1 } })
+      yield* idle
+      yield* TestClock.adjust("31 seconds")
+      // It is taken again after its lock.
+      yield* store.updateMany("QueuedJob", { queue: "webhook", state: "done" }, {
+        $set: { state: "waiting", due: new Date(0) },
+        $unset: { ended: "" }
+      })
+      const { _items: [delivery] } = yield* staff.deliveries.list()
+      // Something new lets the workers look.
+      yield* staff.orders.patch({ params: { id: delivery!.subject }, payload: { total: 2 } })
+      yield* idle
+      for (let i = 0; i < 6; i++) {
+        yield* TestClock.adjust("10 minutes")
+        yield* idle
+      }
+      const first = received.filter(({ headers }) => headers["webhook-id"] === delivery!.event)
+      assert.lengthOf(first, 4)
+      // What is sent again has attempts of its own.
+      yield* TestClock.adjust("2 hours")
+      yield* staff.deliveries.send_again({ params: { id: delivery!.id } })
+      for (let i = 0; i < 6; i++) {
+        yield* TestClock.adjust("10 minutes")
+        yield* idle
+      }
+      assert.lengthOf(received.filter(({ headers }) => headers["webhook-id"] === delivery!.event), 7)
+    }))
+
+  it.effect("of a document that this version of the service can't read wait for one that can", () =>
+    Effect.gen(function*() {
+      const { idle, staff, store } = yield* opened()
+      const { received, url } = yield* receiver()
+      yield* staff.subscriptions.create({ payload: { url, types: ["order.created"], secret } })
+      yield* store.insertOne("Order", { _id: "O-new", buyer: "ann", total: "12.50", margin: 1 })
+      yield* idle
+      const deliveries = Effect.map(
+        staff.deliveries.list(),
+        ({ _items }) => _items.map(({ attempts, state, subject }) => [state, attempts, subject])
+      )
+      assert.deepStrictEqual(yield* deliveries, [["retrying", 1, ""]])
+      yield* store.updateOne("Order", { _id: "O-new" }, { $set: { total: 12 } })
+      yield* TestClock.adjust("5 seconds")
+      yield* idle
+      assert.deepStrictEqual(received.map(told), [["order.created", "O-new", 12]])
+      assert.deepStrictEqual(yield* deliveries, [["delivered", 2, "O-new"]])
+      assert.deepInclude((yield* staff.subscriptions.list())._items[0], { failures: 0 })
+    }))
+
+  it.effect("wait for accounts that fail for hours, which is no failure of the receiver", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(Date.now())
+      let isDown = false
+      const accounts = Layer.succeed(Accounts.Accounts, {
+        find: () => Effect.succeedNone,
+        findBySubject: (subject) =>
+          isDown
+            ? Effect.die(new Error("The directory is down"))
+            : Effect.succeedSome({ subject, roles: ["staff"], secret: Redacted.make("") })
+      })
+      const test = yield* shopOf().test({ store: Layer.merge(accounts, EmbeddedStore.layerMemory) })
+      const staff = yield* test.as({ subject: "staff", roles: ["staff"] })
+      const { received, url } = yield* receiver()
+      yield* staff.subscriptions.create({ payload: { url, types: ["order.created"], secret } })
+      isDown = true
+      const { result: id } = yield* staff.orders.create({ payload: { buyer: "ann", total: 1 } })
+      yield* test.idle
+      for (let i = 0; i < 3; i++) {
+        yield* TestClock.adjust("40 minutes")
+        yield* test.idle
+      }
+      const [retried] = (yield* staff.deliveries.list())._items
+      assert.deepInclude(retried, { state: "retrying", failure: "the service could not read the document" })
+      assert.deepInclude((yield* staff.subscriptions.list())._items[0], { enabled: true, failures: 0 })
+      isDown = false
+      yield* TestClock.adjust("1 day")
+      yield* test.idle
+      assert.deepStrictEqual(received.map(told), [["order.created", id, 1]])
+    }))
+
+  it.effect("tell no update of a part that the subscriber does not see", () =>
+    Effect.gen(function*() {
+      const { idle, staff, userOf } = yield* opened()
+      const { received, url } = yield* receiver()
+      const ann = yield* userOf("ann", ["buyer"])
+      yield* ann.subscriptions.create({ payload: { url, types: ["order.updated"], secret } })
+      const vienna = { city: "Vienna", zip: "1010" }
+      const { result: id } = yield* staff.orders.create({
+        payload: { buyer: "ann", total: 1, address: vienna, parcels: [vienna] }
+      })
+      const params = { id }
+      const hidden = { city: "Vienna", zip: "1020", door: "3" }
+      yield* staff.orders.patch({ params, payload: { address: hidden, parcels: [hidden] } })
+      yield* idle
+      assert.lengthOf(received, 0)
+      yield* staff.orders.patch({ params, payload: { address: { city: "Graz", zip: "1020" } } })
+      yield* idle
+      yield* staff.orders.patch({ params, payload: { parcels: [{ city: "Linz", zip: "1020" }] } })
+      yield* idle
+      const cities = received.map(({ body }) => JSON.parse(body).data).map((
+        { address, parcels }
+      ) => [address.city, parcels[0].city])
+      assert.deepStrictEqual(cities, [["Graz", "Vienna"], ["Graz", "Linz"]])
+    }))
+
+  it.effect("are signed with each of several secrets of before, each for its day", () =>
+    Effect.gen(function*() {
+      const { idle, inStore, staff } = yield* opened()
+      const { received, url } = yield* receiver()
+      const { result: id } = yield* staff.subscriptions.create({ payload: { url, types, secret } })
+      const signatures = Effect.gen(function*() {
+        yield* staff.orders.create({ payload: { buyer: "ann", total: 1 } })
+        yield* idle
+        return String(received.at(-1)!.headers["webhook-signature"]).split(" ").length
+      })
+      for (let i = 0; i < 2; i++) yield* staff.subscriptions.rotate({ params: { id } })
+      assert.strictEqual(yield* signatures, 3)
+      readBy(secret, received[0]!)
+      yield* TestClock.adjust("20 hours")
+      yield* staff.subscriptions.rotate({ params: { id } })
+      assert.strictEqual(yield* signatures, 4)
+      yield* TestClock.adjust("5 hours")
+      assert.strictEqual(yield* signatures, 2)
+      for (let i = 0; i < 9; i++) yield* staff.subscriptions.rotate({ params: { id } })
+      assert.strictEqual(yield* signatures, 5)
+      // One that others know ends at once.
+      yield* inStore(Webhooks.rotate(id, { overlap: 0 }))
+      assert.strictEqual(yield* signatures, 1)
+    }))
+
+  it.effect("go on after something that the telling waits for was interrupted", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(Date.now())
+      let isFirst = true
+      const layer = Layer.effect(
+        DocumentStore.DocumentStore,
+        Effect.map(DocumentStore.DocumentStore, (store) => ({
+          ...store,
+          changes: {
+            ...store.changes,
+            stream: (...all: Parameters<typeof store.changes.stream>) => {
+              const isInterrupted = isFirst
+              isFirst = false
+              return isInterrupted ? Stream.fromEffect(Effect.interrupt) : store.changes.stream(...all)
+            }
+          }
+        }))
+      ).pipe(Layer.provide(EmbeddedStore.layerMemory))
+      const { client } = yield* KernelEngine.make("open")
+        .register(Order, { methods: ["GET", "POST"] })
+        .register(Webhooks.Subscription, { methods: ["GET", "POST"], segment: "subscriptions", name: "subscriptions" })
+        .enableWebhooks({ "order.created": Order }, local)
+        .test({ store: layer })
+      const { received, url } = yield* receiver()
+      yield* client.subscriptions.create({ payload: { url, types: ["order.created"], secret } })
+      yield* client.orders.create({ payload: { buyer: "ann", total: 1 } })
+      while (received.length === 0) {
+        yield* TestClock.adjust("1 second")
+        yield* Effect.promise(() => new Promise(setImmediate))
+      }
+      assert.isFalse(isFirst)
+    }))
+
+  it.effect("for slow receivers of one owner leave places for those of others", () =>
+    Effect.gen(function*() {
+      const { idle, staff, userOf } = yield* opened()
+      const held: Array<() => void> = []
+      const hold = (response: { readonly destroy: () => void }) => {
+        held.push(() => response.destroy())
+      }
+      const slow = [yield* receiver(hold), yield* receiver(hold), yield* receiver(hold)]
+      const ann = yield* userOf("ann", ["buyer"])
+      const healthy = yield* receiver()
+      for (const { url } of slow) {
+        yield* staff.subscriptions.create({ payload: { url, types: ["order.created"], secret } })
+      }
+      yield* ann.subscriptions.create({ payload: { url: healthy.url, types: ["order.updated"], secret } })
+      const { result: id } = yield* staff.orders.create({ payload: { buyer: "ann", total: 1 } })
+      yield* Effect.forEach(Array.from({ length: 19 }), () =>
+        staff.orders.create({ payload: { buyer: "bob", total: 1 } }))
+      const taken = () =>
+        slow.map(({ received }) => received.length)
+      const turn = Effect.promise(() => new Promise(setImmediate))
+      while (taken().reduce((sum, count) => sum + count) < 8) yield* turn
+      yield* staff.orders.patch({ params: { id }, payload: { total: 2 } })
+      while (healthy.received.length === 0) yield* turn
+      assert.strictEqual(taken().reduce((sum, count) => sum + count), 8)
+      assert.isAtMost(Math.max(...taken()), 4)
+      const ending = yield* Effect.forkChild(Effect.forever(Effect.andThen(
+        turn,
+        Effect.sync(() => held.splice(0).forEach((end) => end()))
+      )))
+      yield* idle
+      yield* Fiber.interrupt(ending)
+    }))
+
+  it.effect("have failed when their subscription is deleted", () =>
+    Effect.gen(function*() {
+      const { idle, staff } = yield* opened()
+      const { url } = yield* receiver((response) => {
+        response.writeHead(500).end()
+      })
+      const { result: id } = yield* staff.subscriptions.create({ payload: { url, types, secret } })
+      yield* staff.orders.create({ payload: { buyer: "ann", total: 1 } })
+      yield* idle
+      yield* staff.subscriptions.delete({ params: { id } })
+      yield* TestClock.adjust("5 seconds")
+      yield* idle
+      const { _items: [delivery] } = yield* staff.deliveries.list()
+      assert.deepInclude(delivery, { state: "failed", attempts: 1, failure: "the subscription is deleted" })
+      assert.isUndefined(delivery?.next)
+    }))
+
+  it.effect("show nobody their address in spans", () => {
+    const spans: Array<Tracer.Span> = []
+    return Effect.gen(function*() {
+      const { idle, staff } = yield* opened()
+      const { received, url } = yield* receiver()
+      yield* staff.subscriptions.create({ payload: { url: `${url}/a-secret?token=a-secret`, types, secret } })
+      yield* staff.orders.create({ payload: { buyer: "ann", total: 1 } })
+      yield* idle
+      assert.lengthOf(received, 1)
+      const sent = spans.find(({ name }) => name === "webhook POST")
+      assert.strictEqual(sent?.attributes.get("http.response.status_code"), 204)
+      assert.include(String(received[0]!.headers["traceparent"]), String(sent?.spanId))
+      for (const { attributes, name } of spans) {
+        assert.isFalse([...attributes.values()].some((value) => String(value).includes("a-secret")), name)
+      }
+    }).pipe(Effect.provideService(
+      Tracer.Tracer,
+      Tracer.make({
+        span: (options) => {
+          const span = new Tracer.NativeSpan(options)
+          spans.push(span)
+          return span
+        }
+      })
+    ))
+  })
 })

@@ -32,11 +32,16 @@ export const doingJobs = Effect.fnUntraced(function*(
   const store = yield* DocumentStore
   const asSubject = access === undefined || Option.isNone(accounts)
     ? undefined
-    : <A, E>(subject: string, work: Effect.Effect<A, E>) =>
+    : <A, E>(subject: string, work: Effect.Effect<A, E>, among?: ReadonlyArray<string>) =>
       Effect.gen(function*() {
         const account = yield* Effect.provideService(accounts.value.findBySubject(subject), DocumentStore, store)
         if (Option.isNone(account)) return yield* new CredentialsInvalid({ reason: "revoked" })
-        const user = { subject, roles: account.value.roles, claims: {} }
+        const { roles } = account.value
+        const user = {
+          subject,
+          roles: among === undefined ? roles : roles.filter((role) => among.includes(role)),
+          claims: {}
+        }
         return yield* work.pipe(
           Effect.provideService(CurrentUser, user),
           Effect.provideService(HttpServerRequest.HttpServerRequest, request),
@@ -56,8 +61,8 @@ export const doingJobs = Effect.fnUntraced(function*(
         doors,
         repositories,
         service: api.identifier,
-        asSubject: (subject, work) => {
-          if (subject !== undefined && asSubject !== undefined) return asSubject(subject, work)
+        asSubject: (subject, work, among) => {
+          if (subject !== undefined && asSubject !== undefined) return asSubject(subject, work, among)
           const open = Effect.provideService(work, HttpServerRequest.HttpServerRequest, request)
           return access === undefined
             ? open

@@ -46,7 +46,11 @@ const refusedAddress = "the address is not one of the public internet"
 
 /** The ranges of the package are those of special addresses, and of IPv6 only a part is given out at all (RFC 4291, section 2.4). */
 const isPublic = (address: ReturnType<typeof ipaddr.process>): boolean =>
-  address.range() === "unicast" && (address.kind() === "ipv4" || address.match(globalUnicast))
+  address.range() === "unicast" &&
+  (address.kind() === "ipv4" ? address.toString() !== platformOfAzure : address.match(globalUnicast))
+
+/** The one address of services for machines of a cloud that is not special for anybody else. */
+const platformOfAzure = "168.63.129.16"
 
 const globalUnicast = ipaddr.parseCIDR("2000::/3")
 

@@ -5,16 +5,16 @@
  * does not answer is no failure of a job. It pauses its subscription, and whatever is due meanwhile is put off, which takes no
  * attempt and no connection: however much is due for a dead receiver, the others don't wait for it.
  */
-import { getOrMake } from "@appkernel/document-store/internal"
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import * as Semaphore from "effect/Semaphore"
 import { type Failure, putOff } from "../../Jobs/internal.ts"
 import type { Any } from "../../Jobs/Job.ts"
 import { Delivery, job, type Options, type payload, Subscription } from "../../Jobs/Webhooks.ts"
@@ -34,10 +34,11 @@ export interface Delivered {
   readonly path: string
 }
 
-/** Runs an effect with the rights that a subject has now; `undefined` is nobody. */
+/** Runs an effect with the rights that a subject has now, of roles only those that are among some; `undefined` is nobody. */
 export type AsSubject = <A>(
   subject: string | undefined,
-  work: Effect.Effect<A, Failure>
+  work: Effect.Effect<A, Failure>,
+  among: ReadonlyArray<string> | undefined
 ) => Effect.Effect<A, Failure>
 
 type Payload = Schema.Struct<typeof payload>["Type"]
@@ -54,17 +55,21 @@ export const delivering = Effect.fnUntraced(function*(
   // For its indexes.
   yield* Repository.make(Delivery)
   const send = yield* makeSending(options)
-  const lanes = new Lanes(Math.max(2, concurrency))
+  const lanes = new Lanes()
+  const most = {
+    subscription: Math.max(1, Math.floor(concurrency / 4)),
+    owner: Math.max(1, Math.floor(concurrency / 2))
+  }
 
   const bodyOf = Effect.fnUntraced(function*(
     { door, path }: Delivered,
     { before: bytes, changed, event, subject, time, type }: Payload,
-    owner: string | undefined
+    { owner, subscription: { roles } }: Receiver
   ) {
     const before = bytes === undefined ? undefined : decodeDocument(Buffer.from(bytes, "base64"))
     // Who has no account, or may not sign in, may read nothing.
     const data = yield* Effect.catchIf(
-      asSubject(owner, renderedThrough(door, { id: subject, before, changed })),
+      asSubject(owner, renderedThrough(door, { id: subject, before, changed }), roles),
       ({ _tag }) => _tag === "CredentialsInvalid",
       () => Effect.undefined
     )
@@ -85,7 +90,8 @@ export const delivering = Effect.fnUntraced(function*(
   const settle = Effect.fnUntraced(function*(
     delivery: Payload,
     { failures, owner, subscription }: Receiver,
-    { failure, status }: Answer
+    { failure, status }: Answer,
+    isSent: boolean
   ): Effect.fn.Return<State, StoreError, DocumentStore> {
     const { enabled, id } = subscription
     const now = yield* Clock.currentTimeMillis
@@ -98,7 +104,7 @@ export const delivering = Effect.fnUntraced(function*(
       ? subscription.failures === 0 ? undefined : { $set: { failures: 0 }, $unset: { paused_until: "", reason: "" } }
       : isGone
       ? { $set: { enabled: false, reason: "the receiver has answered 410: it is gone" } }
-      : enabled
+      : enabled && isSent
       ? pausing(failures, now, maxFailures)
       : undefined
     if (change !== undefined) {
@@ -112,7 +118,7 @@ export const delivering = Effect.fnUntraced(function*(
       ...owner === undefined ? {} : { owner },
       event,
       event_type: type,
-      subject,
+      subject: isSent ? subject : "",
       state,
       attempts: attempt,
       ...status === undefined ? {} : { status },
@@ -123,23 +129,33 @@ export const delivering = Effect.fnUntraced(function*(
     }, { upsert: true })
     if (next !== undefined) {
       yield* job.enqueue({ ...delivery, attempt: attempt + 1 }, {
-        key: `${deliveryIdOf(delivery)}.${attempt + 1}.${now}`,
+        // The same each time: a process that is killed before the end of the job comes here once more.
+        key: `${deliveryIdOf(delivery)}.${delivery.run ?? ""}.${attempt + 1}`,
         delay: next - now
       })
     }
     return state
   })
 
+  /** Says of a delivery that was to be tried again that it never is. */
+  const abandon = (delivery: Payload, failure: string) =>
+    store.updateOne(Delivery.modelName, { _id: deliveryIdOf(delivery), state: "retrying" }, {
+      $set: { state: "failed", failure },
+      $unset: { next: "" }
+    })
+
   const attempted = Effect.fnUntraced(function*(delivery: Payload, id: string) {
     const found = yield* subscriptions.findOne(($) => $.id.equals(delivery.subscription))
-    if (Option.isNone(found)) return "unsubscribed"
+    if (Option.isNone(found)) return yield* Effect.as(abandon(delivery, "the subscription is deleted"), "unsubscribed")
     const receiver = receiverOf(found.value)
     const { failures, owner, pausedUntil, subscription } = receiver
     const now = yield* Clock.currentTimeMillis
     const known = all.find(({ type }) => type === delivery.type)
     if (known === undefined) {
       // Another service of the store, or a newer version of this one, may know it.
-      if (now - Date.parse(delivery.time) > maxUnknown) return "unreadable"
+      if (now - Date.parse(delivery.time) > maxUnknown) {
+        return yield* Effect.as(abandon(delivery, "the service has no such event"), "unreadable")
+      }
       return yield* Effect.as(putOff(job, id, now + 30_000), "put off")
     }
     const lane = subscription.id
@@ -148,7 +164,15 @@ export const delivering = Effect.fnUntraced(function*(
     )
     if (subscription.enabled && pausedUntil > now) return yield* later
     const delivered = Effect.gen(function*() {
-      const body = yield* bodyOf(known, delivery, owner)
+      const rendered = yield* Effect.exit(bodyOf(known, delivery, receiver))
+      if (Exit.isFailure(rendered)) {
+        if (Cause.hasInterrupts(rendered.cause)) return yield* Effect.failCause(rendered.cause)
+        // It is no fault of the receiver, and what it waits for may take hours.
+        yield* Effect.logWarning("An event can't be written", rendered.cause)
+        const answer = { failure: "the service could not read the document" }
+        return yield* store.transaction(settle(delivery, receiver, answer, false))
+      }
+      const body = rendered.value
       if (body === undefined) {
         yield* store.deleteOne(Delivery.modelName, { _id: deliveryIdOf(delivery) })
         return "unreadable"
@@ -156,9 +180,11 @@ export const delivering = Effect.fnUntraced(function*(
       const answer = subscription.enabled
         ? yield* send({ url: subscription.url, id: delivery.event, body, secrets: secretsOf(subscription, now) })
         : { failure: "the subscription is disabled" }
-      return yield* store.transaction(settle(delivery, receiver, answer))
+      return yield* store.transaction(settle(delivery, receiver, answer, true))
     })
-    return yield* lanes.within(lane, failures > 0, delivered, later)
+    const places = [{ of: `subscription ${lane}`, most: failures > 0 ? 1 : most.subscription }]
+    if (owner !== undefined) places.push({ of: `owner ${owner}`, most: most.owner })
+    return yield* lanes.within(places, delivered, later)
   })
 
   const described = job["~appkernel/Job"]
@@ -230,52 +256,42 @@ const defaultDelays: ReadonlyArray<Duration.Input> = [
 
 const deliveryIdOf = ({ event, subscription }: Payload): string => `${event}.${subscription}`
 
-const secretsOf = (
-  { earlier_secret: earlier, earlier_until: until, secret }: Subscription,
-  now: number
-): ReadonlyArray<string> =>
-  earlier !== undefined && until !== undefined && until.epochMilliseconds > now
-    ? [secret, earlier]
-    : [secret]
+const secretsOf = ({ earlier_secrets: earlier = [], secret }: Subscription, now: number): ReadonlyArray<string> => [
+  secret,
+  ...earlier.filter(({ until }) => until.epochMilliseconds > now).map(({ secret }) => secret)
+]
 
-/** How many deliveries of each subscription are made at a time: one for a receiver that fails, and never all for one. */
+/** So many deliveries may be made at a time of a subscription or an owner. */
+interface Places {
+  readonly of: string
+  readonly most: number
+}
+
+/** How many deliveries are made at a time of each subscription and each owner, so that those of others have places. */
 class Lanes {
-  readonly #most: number
-  readonly #lanes = new Map<string, { readonly places: Semaphore.Semaphore; taken: number; users: number }>()
+  readonly #taken = new Map<string, number>()
   readonly #next = new Map<string, number>()
 
-  constructor(concurrency: number) {
-    this.#most = Math.ceil(concurrency * 3 / 4)
-  }
-
-  /** Runs an effect in a place of a lane. Where none is free in a while, it is put off instead. */
+  /** Runs an effect in a place of each of them. Where none is free, it is put off instead: waiting would take a worker. */
   within<A, E, R, B, E2, R2>(
-    lane: string,
-    isFailing: boolean,
+    places: ReadonlyArray<Places>,
     use: Effect.Effect<A, E, R>,
     putOff: Effect.Effect<B, E2, R2>
   ): Effect.Effect<A | B, E | E2, R | R2> {
-    const own = getOrMake(this.#lanes, lane, () => ({ places: Semaphore.makeUnsafe(this.#most), taken: 0, users: 0 }))
-    own.users++
-    const enter = isFailing && own.taken > 0
-      ? Effect.succeedNone
-      // A receiver that is fast has a place soon, and then the delivery need not come again.
-      : Effect.timeoutOption(own.places.take(1), "1 second")
-    return Effect.uninterruptibleMask((restore) =>
-      Effect.flatMap(restore(enter), (entered): Effect.Effect<A | B, E | E2, R | R2> => {
-        if (Option.isNone(entered)) return restore(putOff)
-        own.taken++
-        return Effect.ensuring(
-          restore(use),
-          Effect.suspend(() => {
-            own.taken--
-            return own.places.release(1)
-          })
-        )
-      })
-    ).pipe(Effect.ensuring(Effect.sync(() => {
-      if (--own.users === 0) this.#lanes.delete(lane)
-    })))
+    return Effect.uninterruptibleMask((restore): Effect.Effect<A | B, E | E2, R | R2> => {
+      if (places.some(({ most, of }) => (this.#taken.get(of) ?? 0) >= most)) return restore(putOff)
+      for (const { of } of places) this.#taken.set(of, (this.#taken.get(of) ?? 0) + 1)
+      return Effect.ensuring(
+        restore(use),
+        Effect.sync(() => {
+          for (const { of } of places) {
+            const taken = (this.#taken.get(of) ?? 1) - 1
+            if (taken === 0) this.#taken.delete(of)
+            else this.#taken.set(of, taken)
+          }
+        })
+      )
+    })
   }
 
   /** When to come again: after a second, one after the other. */

@@ -12,13 +12,13 @@ export interface Subject {
   readonly id: string
   /** What a deleted document was. */
   readonly before: Document | undefined
-  /** The fields that have changed; `undefined` if it is no update. */
+  /** The fields that have changed, and of nested ones their parts; `undefined` if it is no update. */
   readonly changed: ReadonlyArray<string> | undefined
 }
 
 /**
  * The JSON text of a document; `undefined` if the user may not read it, there is none, or the user sees none of the fields that have
- * changed.
+ * changed. It dies of one that does not fit the model, which is no refusal: another version of the service may write it.
  */
 export const renderedThrough = (
   door: Door,
@@ -38,7 +38,8 @@ export const renderedThrough = (
       if (!isShown(document) || changed?.some((field) => shows(document, field)) === false) return undefined
       yield* afterEach?.(document) ?? Effect.void
       const written = textOf(document)
-      if (written === undefined) yield* logUnreadable(model, [document])
-      return written
+      if (written !== undefined) return written
+      yield* logUnreadable(model, [document])
+      return yield* Effect.die(new Error("The document does not fit the model"))
     }))
   }).pipe(Effect.catchIf(isRefusal, () => Effect.undefined))

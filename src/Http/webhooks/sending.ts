@@ -2,7 +2,9 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as HttpTraceContext from "effect/http/HttpTraceContext"
 import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -52,21 +54,26 @@ export const makeSending = Effect.fnUntraced(function*(
         }),
         HttpClientRequest.bodyText(body, "application/cloudevents+json")
       )
-      return yield* client.execute(request).pipe(
-        Effect.timeout(timeout),
-        Effect.matchEffect({
-          onFailure: (error) => Effect.succeed({ failure: failureOf(error) }),
-          // The connection is free once the body is read. A long or slow one is cut, and the status counts.
-          onSuccess: ({ status, stream }) =>
-            Stream.scan(stream, () => 0, (length, part) => length + part.length).pipe(
-              Stream.takeWhile((length) => length <= maxAnswer),
-              Stream.runDrain,
-              Effect.timeout(timeout),
-              Effect.ignore,
-              Effect.as({ status })
-            )
-        })
-      )
+      return yield* Effect.useSpan("webhook POST", { kind: "client" }, (span) =>
+        // The address may have a secret in it, which the client's own span would show.
+        client.execute(HttpClientRequest.setHeaders(request, HttpTraceContext.toHeaders(span))).pipe(
+          Effect.tap(({ status }) => Effect.sync(() => span.attribute("http.response.status_code", status))),
+          Effect.provideService(HttpClient.TracerDisabledWhen, () => true)
+        )).pipe(
+          Effect.timeout(timeout),
+          Effect.matchEffect({
+            onFailure: (error) => Effect.succeed({ failure: failureOf(error) }),
+            // The connection is free once the body is read. A long or slow one is cut, and the status counts.
+            onSuccess: ({ status, stream }) =>
+              Stream.scan(stream, () => 0, (length, part) => length + part.length).pipe(
+                Stream.takeWhile((length) => length <= maxAnswer),
+                Stream.runDrain,
+                Effect.timeout(timeout),
+                Effect.ignore,
+                Effect.as({ status })
+              )
+          })
+        )
     })
 })
 

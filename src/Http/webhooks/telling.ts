@@ -15,8 +15,9 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type * as Tracer from "effect/Tracer"
 import { randomUUID } from "node:crypto"
+import { isPlainObject } from "../../internal/objects.ts"
 import { job, Subscription } from "../../Jobs/Webhooks.ts"
-import { managedField } from "../../Model/internal.ts"
+import { managedField, withoutOmitted } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import { DocumentStore, type Position, type StoredChange } from "../../Repository/DocumentStore.ts"
 import { compare, identifierOf } from "../../Repository/internal.ts"
@@ -67,6 +68,7 @@ export const telling = Effect.fnUntraced(function*(
       )
     )
   })
+  let isClosing = false
   yield* Effect.timeoutOption(followed, refreshTime).pipe(
     // Another process has gone on.
     Effect.catchTag("Behind", () => Effect.void),
@@ -78,11 +80,18 @@ export const telling = Effect.fnUntraced(function*(
         Effect.flatMap(store.changes.end, (position) => store.updateOne(places, { _id }, { $set: { position } }))
       )),
     Effect.catchCauseIf(
-      (cause) => !Cause.hasInterrupts(cause),
+      // Something that it waits for may be interrupted as well.
+      (cause) => !isClosing || !Cause.hasInterrupts(cause),
       (cause) => Effect.andThen(Effect.logWarning("Can't tell of changes", cause), Effect.sleep("1 second"))
     ),
     Effect.forever,
     Effect.forkScoped
+  )
+  // Before the fiber is interrupted.
+  yield* Effect.addFinalizer(() =>
+    Effect.sync(() => {
+      isClosing = true
+    })
   )
 })
 
@@ -214,8 +223,8 @@ const kindOf = (model: Model.Any, change: StoredChange): "created" | "updated" |
 const eventOf = ({ model, type, upgraded }: Told, change: StoredChange) =>
   Result.try(() => {
     const newest = upgraded(change)
-    const before = type.endsWith(".deleted") ? beforeOf(newest) : undefined
-    const changed = type.endsWith(".updated") ? changedIn(newest) : undefined
+    const before = type.endsWith(".deleted") ? beforeOf(model, newest) : undefined
+    const changed = type.endsWith(".updated") ? changedIn(model, newest) : undefined
     return {
       event: randomUUID(),
       type,
@@ -227,18 +236,28 @@ const eventOf = ({ model, type, upgraded }: Told, change: StoredChange) =>
     }
   })
 
-/** The names of the fields that an update has changed. */
-const changedIn = (change: StoredChange): ReadonlyArray<string> => {
-  if (change.operation !== "update") return []
-  const { after, before } = change
-  return [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((name) =>
-    compare(before[name], after[name]) !== 0
-  )
+/** The names of the fields that an update has changed, and of nested ones the paths of their parts. */
+const changedIn = (model: Model.Any, change: StoredChange): ReadonlyArray<string> =>
+  change.operation === "update"
+    ? [...new Set(changedWithin("", withoutOmitted(model, change.before), withoutOmitted(model, change.after)))]
+    : []
+
+/** In lists as well if the same number of items is there: `lines.cost`. */
+const changedWithin = (path: string, before: unknown, after: unknown): ReadonlyArray<string> => {
+  if (Array.isArray(before) && Array.isArray(after) && before.length === after.length) {
+    return before.flatMap((item, i) => changedWithin(path, item, after[i]))
+  }
+  if (isPlainObject(before) && isPlainObject(after)) {
+    return [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap((name) =>
+      changedWithin(path === "" ? name : `${path}.${name}`, before[name], after[name])
+    )
+  }
+  return compare(before, after) === 0 ? [] : [path]
 }
 
 /** The document before a change, as BSON in Base64. One that does not fit a job is nobody's to see. */
-const beforeOf = (change: StoredChange): string | undefined => {
-  const bytes = change.operation === "insert" ? undefined : BSON.serialize(change.before)
+const beforeOf = (model: Model.Any, change: StoredChange): string | undefined => {
+  const bytes = change.operation === "insert" ? undefined : BSON.serialize(withoutOmitted(model, change.before))
   return bytes === undefined || bytes.length > maxBefore ? undefined : Buffer.from(bytes).toString("base64")
 }
 

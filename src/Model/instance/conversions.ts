@@ -18,6 +18,7 @@ import type { ModelError } from "../ModelError.ts"
 import { isModelLike, type ModelLike, modelTypeId, nestedModel } from "../shape/variants.ts"
 import { constructorOf } from "./finaliser.ts"
 import { inspector } from "./inspector.ts"
+import { withoutOmitted } from "./omission.ts"
 import { recordDecoder, recordEncoder } from "./recordCodec.ts"
 
 /**
@@ -345,17 +346,6 @@ const asWire = (model: ModelLike, instance: unknown): unknown => {
   }
   return seen
 }
-
-const withoutOmitted = (model: ModelLike, record: Record): Record =>
-  Object.fromEntries(
-    Object.entries(record).filter(([key]) => model[modelTypeId][key]?.omitted !== true).map(([key, value]) => {
-      const inner = nestedModel(model.store.fields[key])
-      // The stored form of a nested model is a record.
-      const skip = (part: unknown) =>
-        inner !== undefined && part instanceof Object ? withoutOmitted(inner, part as Record) : part
-      return [key, Array.isArray(value) ? value.map(skip) : skip(value)]
-    })
-  )
 
 /** Keys that would hide a member of the class or its prototype are excluded. */
 const unmanaged = (model: ModelLike, record: Record): PropertyDescriptorMap => {
