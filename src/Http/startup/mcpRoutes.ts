@@ -92,7 +92,8 @@ export const mcpRoutes = Effect.fnUntraced(function*({
       handler,
       respondBadRequest,
       headers: challenged,
-      // The routes of the tools tell what is done.
+      // The routes of the tools do the work, and tell what is done.
+      delegates: true,
       auditLog: "off",
       endpoint: pageEndpoint("mcp", method, path, require)
     })),

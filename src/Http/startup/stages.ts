@@ -165,10 +165,11 @@ export const routeStages: ReadonlyArray<Stage<Served, Answer>> = [
     does: "Handles so many requests of the route at once, and answers 503 to the others.",
     when: "`overload.max_requests_per_route`",
     before: { authentication: "the check of credentials takes time, too" },
-    wrap: ({ service: { overload } }) =>
-      overload &&
-      using(overload.maxRequestsPerRoute, (maximum) => (next) =>
-        bounded(next, { ...overload, maximum, scope: "route" }))
+    wrap: ({ route: { delegates }, service: { overload } }) =>
+      overload && delegates !== true
+        ? using(overload.maxRequestsPerRoute, (maximum) => (next) =>
+          bounded(next, { ...overload, maximum, scope: "route" }))
+        : undefined
   },
   {
     name: "headers",

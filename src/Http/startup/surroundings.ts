@@ -48,6 +48,8 @@ export interface ServedRoute extends Route {
     ) => Headers)
     | undefined
   readonly auditLog?: Registration["auditLog"]
+  /** Whether other routes do its work, which have their own bounds. */
+  readonly delegates?: boolean
   /** Whether its answers are kept for repeated requests; they are not if `undefined`. */
   readonly idempotencyKeys?: "accepted" | "required" | undefined
   /** The time for an answer. */

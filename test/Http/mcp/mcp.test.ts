@@ -1,6 +1,6 @@
 /** The MCP server, by clients of the protocol's authors and by its answers. */
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Effect, Redacted, Schema } from "effect"
+import { ConfigProvider, Deferred, Effect, Fiber, Redacted, Schema } from "effect"
 import { HttpEffect, HttpServerResponse } from "effect/http"
 import { TestClock } from "effect/testing"
 import { Authenticated, KernelEngine, Model, Resource, Role, Service } from "../../../src/index.ts"
@@ -343,6 +343,29 @@ describe("An MCP server", () => {
         1
       ])
     }))
+
+  it.effect("bounds the calls of each tool as the requests to its route, and no others", () =>
+    Effect.gen(function*() {
+      const [begun, done] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const Others = Service.make("Others")
+        .operation("slow", { method: "POST", path: "./slow" }, () =>
+          Effect.andThen(Deferred.succeed(begun, undefined), Deferred.await(done)))
+        .operation("quick", { method: "POST", path: "./quick" }, () =>
+          Effect.void)
+      const { baseUrl } = yield* KernelEngine.make("others").register(Others, { urlBase: "/" })
+        .enableMcp({ expose: ["others"] }).test()
+      const { call } = yield* sessionOf(`${baseUrl}/mcp`)
+      const slow = yield* Effect.forkChild(call("others_slow", {}))
+      yield* Deferred.await(begun)
+      assert.isFalse((yield* call("others_quick", {})).isError)
+      assert.isTrue((yield* call("others_slow", {})).isError)
+      yield* Deferred.succeed(done, undefined)
+      assert.isFalse((yield* Fiber.join(slow)).isError)
+    }).pipe(
+      Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({
+        env: { APPKERNEL_OVERLOAD_MAX_REQUESTS_PER_ROUTE: "1" }
+      })))
+    ))
 
   it.effect("is no part of a service that exposes what is not there", () =>
     Effect.gen(function*() {
