@@ -278,24 +278,24 @@ describe("a server", () => {
 
   it.live("judges each upload of a connection by itself, and by whole periods", () =>
     Effect.gen(function*() {
-      const { open, server } = yield* listening({ requestTimeout: 2_000 })
+      const { open, server } = yield* listening({ requestTimeout: 3_000 })
       server.on("request", (request: IncomingMessage, response: ServerResponse) => {
         goesOn(request)
         request.on("end", () => response.end("all")).resume()
       })
       const head = (length: number) => `PUT /file HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n\r\n`
       const answers = yield* Effect.promise(async () => {
-        const socket = await open(head(700_000))
+        const socket = await open(head(1_100_000))
         const first = firstChunk(socket)
         // It ends within a period after the one in which it was to end.
-        for (let i = 0; i < 70; i++) {
+        for (let i = 0; i < 110; i++) {
           socket.write(Buffer.alloc(10_000))
           await setTimeout(50)
         }
         const answers = [await first]
         const second = firstChunk(socket)
         socket.write(head(10))
-        await setTimeout(1_300)
+        await setTimeout(1_500)
         socket.write(Buffer.alloc(10))
         return [...answers, await second]
       })
