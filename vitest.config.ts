@@ -12,7 +12,6 @@ keepFilesInMemory()
 
 // They measure turns of the loop, or what a program does in a time: no file before them may leave anything in the process.
 const measuring = [
-  "test/Http/request/HostileBodies.test.ts",
   "test/Repository/EmbeddedStoreLongWrites.test.ts",
   "packages/embedded-store/test/EmbeddedStoreLongScan.test.ts",
   "packages/embedded-store/test/EmbeddedStoreHostile.test.ts",
