@@ -73,7 +73,8 @@ export const storedQueueContract = <E>(name: string, store: Layer.Layer<Document
         const queue = yield* queueOf("unknown")
         const port = yield* PersistedQueue.PersistedQueueStore
         yield* port.offer({ name: "unknown", id: "1", element: { n: null }, isCustomId: false })
-        yield* queue.offer({ n: 2n })
+        // Of two at one time, the lesser identifier comes first.
+        yield* queue.offer({ n: 2n }, { id: "2" })
         assert.strictEqual(yield* queue.take((item) => Effect.succeed(item.n)), 2n)
         const unknown = (yield* recordsOf("unknown")).find(({ key }) => key === "1")
         assert.deepInclude(unknown, { state: "dead", attempts: 1 })
