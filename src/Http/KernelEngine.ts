@@ -43,7 +43,7 @@ import type * as AccessPolicy from "./AccessPolicy.ts"
 import type * as Guard from "./Guard.ts"
 import * as KernelApi from "./KernelApi.ts"
 import * as KernelServer from "./KernelServer.ts"
-import type { McpOptions as AnyMcpOptions } from "./mcp/options.ts"
+import { type McpOptions as AnyMcpOptions, withPath } from "./mcp/options.ts"
 import type * as OpenApi from "./OpenApi.ts"
 import type { RateLimits } from "./RateLimits.ts"
 import * as Registration from "./registration/registration.ts"
@@ -447,7 +447,7 @@ const makeEngine = (parts: EngineParts): never => {
     enableSecurity: (security: EngineParts["security"]) =>
       makeEngine({ ...parts, security: { ...parts.security, ...security }, api: description.enableSecurity() }),
     enableOpenApi: (openApi: NonNullable<EngineParts["openApi"]>) => makeEngine({ ...parts, openApi }),
-    enableMcp: (mcp: NonNullable<EngineParts["mcp"]>) => makeEngine({ ...parts, mcp }),
+    enableMcp: (mcp: AnyMcpOptions) => makeEngine({ ...parts, mcp: withPath(mcp) }),
     enableRateLimits: (rateLimits: EngineParts["rateLimits"]) =>
       makeEngine({ ...parts, rateLimits: { ...parts.rateLimits, ...rateLimits }, api: description.enableRateLimits() }),
     use: (addition: EngineParts["additions"][number]) =>

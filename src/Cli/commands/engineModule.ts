@@ -32,7 +32,7 @@ export interface Engine {
   readonly registrations: OpenApi.Source["registrations"]
   readonly migrations: ReadonlyArray<Migration>
   readonly "~appkernel/Stages": Effect.Effect<Stages, { readonly _tag: string; readonly message: string }>
-  readonly mcp: { readonly path?: `/${string}` | undefined } | undefined
+  readonly mcp: { readonly path: `/${string}` } | undefined
   readonly layerServe: Layer.Layer<
     never,
     { readonly _tag: string; readonly message: string },

@@ -55,7 +55,7 @@ export const mcpCommand = Command.make(
           const layer = engine.layerServe.pipe(Layer.provideMerge(server), Layer.provide(given))
           const context = yield* Layer.build(layer)
           const { address } = yield* Effect.provideContext(HttpServer.HttpServer, context)
-          yield* bridged(`${HttpServer.formatAddress(address)}${engine.mcp.path ?? "/mcp"}`)
+          yield* bridged(`${HttpServer.formatAddress(address)}${engine.mcp.path}`)
         })).pipe(Effect.provideService(Application, {
           id: engine.api.identifier,
           cfgDir: ".",

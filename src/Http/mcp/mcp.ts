@@ -25,15 +25,15 @@ import { type Node, nodeOf } from "../openapi/node.ts"
 import { bodyTooLarge } from "../request/jsonBody.ts"
 import type { ResponseEffect } from "../response/handlerFailures.ts"
 import { routerConfig } from "../routes/errorBoundary.ts"
-import type { Responding, Route } from "../routes/route.ts"
-import { defaultPath, type McpOptions } from "./options.ts"
+import type { Responding, Route, Routed } from "../routes/route.ts"
+import type { McpAt } from "./options.ts"
 import { withSessions } from "./sessions.ts"
 import { asking, resultOf } from "./toolCalls.ts"
 import { type Tool, toolsNamed, toolsOf } from "./tools.ts"
 
 /** What the server is made of. */
 export interface Parts<R extends Route> {
-  readonly options: McpOptions
+  readonly options: McpAt
   /** The name of the service. */
   readonly name: string
   readonly document: OpenApi.Document
@@ -53,7 +53,7 @@ export const makeMcp = Effect.fnUntraced(function*<R extends Route>(parts: Parts
   string,
   Scope.Scope
 > {
-  const { document, limits: { maxBodySize }, mayAskFrom, name, options: { instructions, path = defaultPath } } = parts
+  const { document, limits: { maxBodySize }, mayAskFrom, name, options: { instructions, path } } = parts
   const tools = yield* openTools(parts)
   // The protocol calls tools by fibers of its own, which have the request, and not what its route knows.
   const contexts = new WeakMap<object, RequestContext>()
@@ -94,7 +94,7 @@ export const makeMcp = Effect.fnUntraced(function*<R extends Route>(parts: Parts
   yield* Effect.orDie(Layer.build(Layer.provide(server, Layer.succeed(HttpRouter.HttpRouter, router))))
   // Its routes have no failures, and their path is that of the request.
   // @effect-diagnostics-next-line anyUnknownInErrorContext:off unsafeEffectTypeAssertion:off
-  const answered = withSessions(path, router.asHttpEffect() as Effect.Effect<HttpServerResponse.HttpServerResponse>)
+  const answered = withSessions(path, router.asHttpEffect() as Routed)
   return Effect.withFiber((fiber) => {
     // Routes are served with the request and its scope.
     const context = fiber.context as RequestContext
@@ -124,8 +124,8 @@ interface OpenTool {
   readonly isTarget: (target: string) => boolean
   readonly mayAsk: Effect.Effect<boolean, never, HttpServerRequest.HttpServerRequest>
   readonly result: (context: RequestContext, given: Node) => Effect.Effect<McpSchema.CallToolResult>
-  /** Where its documents are, if it gets one by its identifier: `appkernel://orders/`. */
-  readonly documents: string | undefined
+  /** Where its documents are, if it gets one by its identifier. */
+  readonly documents: ReturnType<typeof documentsOf> | undefined
 }
 
 /** 256 KiB: more does not fit into the context of most models. */
@@ -166,13 +166,13 @@ const openTools = Effect.fnUntraced(function*<R extends Route>({
       const ask = yield* asking(tool, route, respondingOf(route), { maxFields, maxResultSize })
       const [first, ...others] = tool.arguments.filter(({ place }) => place === "path")
       const isOfDocument = tool.id.endsWith(".get") && others.length === 0 && first?.parameter === "id"
-      const documents = isOfDocument ? `${scheme}${tool.id.slice(0, -".get".length)}/` : undefined
+      const documents = isOfDocument ? documentsOf(tool.id.slice(0, -".get".length)) : undefined
       return {
         tool,
         scopes,
         isTarget: (target: string) =>
-          target === tool.name || (documents !== undefined && target.startsWith(documents)) ||
-          (documents !== undefined && target === schemaOf(tool)),
+          target === tool.name ||
+          (documents !== undefined && (target === documents.schema || target.startsWith(documents.at))),
         mayAsk: mayAsk(route),
         result: (context: RequestContext, given: Node) =>
           Effect.map(ask(context, given), (answer) => resultOf(tool, answer, maxResultSize)),
@@ -183,8 +183,11 @@ const openTools = Effect.fnUntraced(function*<R extends Route>({
 
 const scheme = "appkernel://"
 
-/** Where the schema of the documents of a tool is. */
-const schemaOf = ({ id }: Tool): string => `${scheme}schemas/${id.slice(0, -".get".length)}`
+/** Where the documents of a registration are as resources, and their schema. */
+const documentsOf = (registration: string) => ({
+  at: `${scheme}${registration}/`,
+  schema: `${scheme}schemas/${registration}`
+})
 
 const register = Effect.fnUntraced(function*(
   server: McpServer.McpServer["Service"],
@@ -214,7 +217,7 @@ const register = Effect.fnUntraced(function*(
   if (documents === undefined) return
   yield* server.addResourceTemplate({
     template: new McpSchema.ResourceTemplate({
-      uriTemplate: `${documents}{id}`,
+      uriTemplate: `${documents.at}{id}`,
       name: tool.id,
       title,
       description,
@@ -222,7 +225,7 @@ const register = Effect.fnUntraced(function*(
     }),
     annotations,
     // A colon begins a parameter.
-    routerPath: `${documents.replace(":", "::")}:0`,
+    routerPath: `${documents.at.replace(":", "::")}:0`,
     completions: {},
     handle: (uri, [id]) =>
       Effect.flatMap(within, (context) => result(context, { id })).pipe(
@@ -234,7 +237,7 @@ const register = Effect.fnUntraced(function*(
         })
       )
   })
-  const uri = schemaOf(tool)
+  const uri = documents.schema
   yield* server.addResource({
     resource: new McpSchema.Resource({ uri, name: uri.slice(scheme.length), mimeType }),
     annotations,

@@ -32,23 +32,26 @@ export interface McpOptions<Exposed extends string = string> {
   readonly maxResultSize?: number | undefined
 }
 
-/** The path by default. */
-export const defaultPath = "/mcp"
+/** The options of a server with its path. */
+export interface McpAt extends McpOptions {
+  readonly path: `/${string}`
+}
+
+/** The options with the path by default. */
+export const withPath = (options: McpOptions): McpAt => ({ ...options, path: options.path ?? "/mcp" })
 
 /** Where clients find by whom tokens are issued (RFC 9728, section 3.1). */
 export const metadataPath: `/${string}` = "/.well-known/oauth-protected-resource"
 
 /** Where what clients with OAuth look for is: for the server, and for its URL, which a proxy may have under another path. */
-export const metadataPaths = (
-  { path = defaultPath, url }: Pick<McpOptions, "path" | "url">
-): ReadonlyArray<`/${string}`> => {
+export const metadataPaths = ({ path, url }: Pick<McpAt, "path" | "url">): ReadonlyArray<`/${string}`> => {
   // Paths of URLs begin with a slash.
   const known = url === undefined ? path : new URL(url).pathname as `/${string}`
   return [...new Set([metadataPath, ...[path, known].map((own): `/${string}` => `${metadataPath}${own}`)])]
 }
 
 /** What is wrong with the options, in a sentence. */
-export const mcpProblem = ({ path = defaultPath, url }: Pick<McpOptions, "path" | "url">): string | undefined =>
+export const mcpProblem = ({ path, url }: Pick<McpAt, "path" | "url">): string | undefined =>
   path === "/"
     ? "enableMcp needs a path of its own"
     : url !== undefined && !/^https?:$/u.test(URL.parse(url)?.protocol ?? "")

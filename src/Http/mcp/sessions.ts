@@ -8,18 +8,12 @@ import * as Effect from "effect/Effect"
 import * as HttpEffect from "effect/http/HttpEffect"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import type * as Scope from "effect/Scope"
 import { CurrentUser } from "../../Security/CurrentUser.ts"
 import { innerRequest } from "../request/innerRequest.ts"
-
-type Answered = Effect.Effect<
-  HttpServerResponse.HttpServerResponse,
-  never,
-  HttpServerRequest.HttpServerRequest | Scope.Scope
->
+import type { Routed } from "../routes/route.ts"
 
 /** Answers requests of sessions. `protocol` begins them, and ends them for `DELETE`. */
-export const withSessions = (path: `/${string}`, protocol: Answered): Answered => {
+export const withSessions = (path: `/${string}`, protocol: Routed): Routed => {
   const sessions = new Map<string, Session>()
   const end = (outer: HttpServerRequest.HttpServerRequest, id: string) => {
     sessions.delete(id)

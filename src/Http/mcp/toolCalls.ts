@@ -9,14 +9,13 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { listOf, type Node, nodeOf } from "../openapi/node.ts"
 import { isDeeperValue } from "../request/depth.ts"
 import { innerRequest } from "../request/innerRequest.ts"
 import { maxDepth } from "../request/jsonBody.ts"
 import { routerConfig } from "../routes/errorBoundary.ts"
-import type { Responding, Route } from "../routes/route.ts"
+import type { Responding, Route, Routed } from "../routes/route.ts"
 import type { Argument, Tool } from "./tools.ts"
 
 /** What a route answers. */
@@ -45,7 +44,7 @@ export const asking = Effect.fnUntraced(function*(
   yield* router.add(method, path, responding)
   // The route answers all its failures, and the path of each request fits it.
   // @effect-diagnostics-next-line anyUnknownInErrorContext:off unsafeEffectTypeAssertion:off
-  const routed = router.asHttpEffect() as Within
+  const routed = router.asHttpEffect() as Routed
   const answered = Effect.suspend(() => {
     let answer: Answer | undefined
     // What the handlers of a route register for their response is about this response, and not that of the outer request.
@@ -80,10 +79,7 @@ export const resultOf = (
     const larger = `more than ${maxResultSize} bytes`
     const ways = tool.arguments.flatMap(({ name, place }) => place === "query" ? narrowing.get(name) ?? [] : [])
     return status < 400 && !tool.isReading
-      ? new McpSchema.CallToolResult({
-        isError: true,
-        content: [{ type: "text", text: `It was done. Its result has ${larger}` }]
-      })
+      ? failed(`It was done. Its result has ${larger}`)
       : failed(
         [`The result has ${larger}`, ...ways.length === 0 ? [] : [`ask for fewer ${ways.join(", or for fewer ")}`]]
           .join(": ")
@@ -105,12 +101,6 @@ const failed = (text: string): McpSchema.CallToolResult =>
   new McpSchema.CallToolResult({ isError: true, content: [{ type: "text", text }] })
 
 // internal
-
-type Within = Effect.Effect<
-  HttpServerResponse.HttpServerResponse,
-  never,
-  HttpServerRequest.HttpServerRequest | Scope.Scope
->
 
 /** What makes a result smaller, by the arguments that do. */
 const narrowing: ReadonlyMap<string, string> = new Map([

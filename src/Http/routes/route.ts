@@ -6,6 +6,7 @@ import type * as Fiber from "effect/Fiber"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import type * as Scope from "effect/Scope"
 import * as Tracer from "effect/Tracer"
 import type { IncomingHttpHeaders } from "node:http"
 import type { FieldProblem } from "../../Model/internal.ts"
@@ -55,6 +56,13 @@ export type Responding = Effect.Effect<
   HttpServerResponse.HttpServerResponse,
   never,
   HttpServerRequest.HttpServerRequest
+>
+
+/** How a router responds whose routes have no failures. */
+export type Routed = Effect.Effect<
+  HttpServerResponse.HttpServerResponse,
+  never,
+  HttpServerRequest.HttpServerRequest | Scope.Scope
 >
 
 /** A route whose responses are JSON. */

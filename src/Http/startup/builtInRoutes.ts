@@ -22,13 +22,14 @@ interface Made extends ServiceParts, RouteSurroundings {
   readonly translations: Translations
 }
 
-/** These routes, and what is answered before everything else, by path. */
+/** These routes, what is answered before everything else, by path, and the OpenAPI document if there is one. */
 export const builtInRoutes = Effect.fnUntraced(function*(made: Made) {
   const { migrations, respondBadRequest } = made
   const { first, pages } = yield* monitored(yield* enabled, migrations)
   const keys = yield* Effect.serviceOption(Keys)
+  const { document, routes: documentation } = yield* documentationRoutes(made)
   const routes: ReadonlyArray<ServedRoute> = [
-    ...(yield* documentationRoutes(made)).map((route) => ({ ...route, respondBadRequest })),
+    ...documentation.map((route) => ({ ...route, respondBadRequest })),
     ...pages.map(({ handler, path, require }) => ({
       method: "GET" as const,
       path,
@@ -38,7 +39,7 @@ export const builtInRoutes = Effect.fnUntraced(function*(made: Made) {
     })),
     ...keys._tag === "Some" ? [keysRoute(keys.value, respondBadRequest)] : []
   ]
-  return { probes: first, routes }
+  return { document, probes: first, routes }
 })
 
 /** What grants name a path by that not everybody gets. */
@@ -78,7 +79,7 @@ const keysRoute = (keys: Keys["Service"], respondBadRequest: BadRequestResponder
 
 /** The OpenAPI document, and the pages that show it. */
 const documentationRoutes = Effect.fnUntraced(function*({ access, all, openApi, security, ...made }: Made) {
-  if (openApi === undefined) return []
+  if (openApi === undefined) return { document: undefined, routes: [] }
   const documentOf = servedDocument({ ...made, openApi, schemes: access?.schemes ?? [] })
   const document = documentOf(AccessPolicy.make(all, access !== undefined))
   const own = access === undefined || openApi.perCaller !== true
@@ -89,9 +90,10 @@ const documentationRoutes = Effect.fnUntraced(function*({ access, all, openApi, 
       documentOf: (policy) => documentOf(policy, { omitsUnreachable: true }),
       unauthenticated: access.credentialsNeeded
     })
-  return (yield* Documentation.routes(document, openApi)).map((route) => ({
+  const routes = (yield* Documentation.routes(document, openApi)).map((route) => ({
     ...route,
     handler: route.path === openApiPath ? own ?? route.handler : route.handler,
     endpoint: pageEndpoint("documentation", "GET", route.path, openApi.require)
   }))
+  return { document, routes }
 })

@@ -14,6 +14,7 @@ import { config as configuredCors } from "../Cors.ts"
 import { shapeOf } from "../description/pathShape.ts"
 import { documentPaths, isLogged } from "../description/standardEndpoints.ts"
 import * as KernelConfig from "../KernelConfig.ts"
+import type * as OpenApi from "../OpenApi.ts"
 import { config as configuredRateLimits, type RateLimits } from "../RateLimits.ts"
 import type { Registration } from "../registration/registration.ts"
 import { type ErrorResponses, makeBadRequest, makeErrorResponses } from "../response/translatedResponses.ts"
@@ -63,10 +64,10 @@ export const compose = Effect.fnUntraced(function*(parts: ServiceParts) {
     translations
   }
   const { doors, repositories, routes: registered } = yield* registeredRoutes(made)
-  const { probes, routes: builtIn } = yield* builtInRoutes(made)
+  const { document, probes, routes: builtIn } = yield* builtInRoutes(made)
   const cors = yield* configuredCors
   const own = [...registered, ...builtIn]
-  const routes = [...own, ...yield* mcpRoutesOf({ ...made, cors, routes: own }, () => surroundings)]
+  const routes = [...own, ...yield* mcpRoutesOf({ ...made, cors, document, routes: own }, () => surroundings)]
   const router = yield* Effect.provideService(HttpRouter.make, HttpRouter.RouterConfig, routerConfig)
   const causes = parts.webhooks === undefined ? undefined : new BoundedCache<Tracer.AnySpan>(10_000)
   const surroundings: ServiceSurroundings = {
@@ -156,18 +157,24 @@ const mcpRoutesOf = Effect.fnUntraced(function*(
   { mcp, ...made }:
     & ServiceParts
     & Pick<ServiceSurroundings, "access" | "cors" | "limits" | "respondBadRequest" | "routes">
-    & { readonly all: ReadonlyArray<ImplementedResource | ImplementedService> },
+    & {
+      readonly all: ReadonlyArray<ImplementedResource | ImplementedService>
+      /** That of the documentation, if the service has some. */
+      readonly document: OpenApi.Document | undefined
+    },
   surroundings: () => ServiceSurroundings
 ) {
   if (mcp === undefined) return []
-  const { access, all, api: { identifier: name }, openApi = { title: name, version: "1.0.0" } } = made
+  const { access, all, api: { identifier: name } } = made
   const { mcpRoutes } = yield* Effect.promise(() => import("./mcpRoutes.ts"))
-  const document = servedDocument({ ...made, openApi, schemes: access?.schemes ?? [] })
+  const openApi = { title: name, version: "1.0.0" }
+  const document = made.document ??
+    servedDocument({ ...made, openApi, schemes: access?.schemes ?? [] })(AccessPolicy.make(all, access !== undefined))
   return yield* mcpRoutes({
     ...made,
     name,
     options: mcp,
-    document: document(AccessPolicy.make(all, access !== undefined)),
+    document,
     respondingOf: (route) => {
       let responding: Responding | undefined
       return Effect.suspend(() => responding ??= respondingOf(route, surroundings()))

@@ -12,7 +12,7 @@ import { provided } from "../../Security/Authentication.ts"
 import * as AccessPolicy from "../AccessPolicy.ts"
 import type * as KernelApi from "../KernelApi.ts"
 import * as KernelConfig from "../KernelConfig.ts"
-import type { McpOptions } from "../mcp/options.ts"
+import type { McpAt } from "../mcp/options.ts"
 import type * as OpenApi from "../OpenApi.ts"
 import { documentationPaths } from "../openapi/documentationPaths.ts"
 import { config as configuredLimits, type RateLimits } from "../RateLimits.ts"
@@ -42,7 +42,7 @@ export interface EngineParts {
   readonly webhooks?: Webhooks | undefined
   readonly options: Options
   readonly openApi: OpenApi.Options & Documentation.Options | undefined
-  readonly mcp?: McpOptions | undefined
+  readonly mcp?: McpAt | undefined
   /** The roles that roles include. */
   readonly security?: { readonly roles?: { readonly [role: string]: ReadonlyArray<string> } | undefined } | undefined
   readonly rateLimits?: RateLimits | undefined

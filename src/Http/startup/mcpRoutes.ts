@@ -7,7 +7,7 @@ import * as Permission from "../../Access/Permission.ts"
 import type { Cors } from "../Cors.ts"
 import type { Limits } from "../KernelConfig.ts"
 import { makeMcp } from "../mcp/mcp.ts"
-import { defaultPath, type McpOptions, metadataPath, metadataPaths } from "../mcp/options.ts"
+import { type McpAt, metadataPath, metadataPaths } from "../mcp/options.ts"
 import type * as OpenApi from "../OpenApi.ts"
 import type { BadRequestResponder } from "../response/translatedResponses.ts"
 import type { Responding } from "../routes/route.ts"
@@ -35,12 +35,12 @@ export const mcpRoutes = Effect.fnUntraced(function*({
   readonly limits: Limits
   /** The name of the service. */
   readonly name: string
-  readonly options: McpOptions
+  readonly options: McpAt
   readonly respondBadRequest: BadRequestResponder
   readonly respondingOf: (route: ServedRoute) => Responding
   readonly routes: ReadonlyArray<ServedRoute>
 }) {
-  const { authorizationServers = [], expose, path = defaultPath, require = Permission.Authenticated } = options
+  const { authorizationServers = [], expose, path, require = Permission.Authenticated } = options
   const server = makeMcp<ServedRoute>({
     document,
     limits,

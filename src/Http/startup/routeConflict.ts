@@ -10,7 +10,7 @@ import { keysPath } from "../description/keysPath.ts"
 import { shapeOf } from "../description/pathShape.ts"
 import { endpointsOf } from "../description/standardEndpoints.ts"
 import * as History from "../History.ts"
-import { defaultPath, type McpOptions, metadataPaths } from "../mcp/options.ts"
+import { type McpAt, metadataPaths } from "../mcp/options.ts"
 import { documentationPaths } from "../openapi/documentationPaths.ts"
 import type { Registration } from "../registration/registration.ts"
 import type * as Documentation from "./documentation.ts"
@@ -34,7 +34,7 @@ export class RouteConflict extends Schema.TaggedError<RouteConflict>()("RouteCon
 export const rejectConflicts = Effect.fnUntraced(function*({ hasKeys, mcp, monitored, openApi, registrations }: {
   readonly registrations: ReadonlyArray<Registration>
   readonly openApi: Documentation.Options | undefined
-  readonly mcp: McpOptions | undefined
+  readonly mcp: McpAt | undefined
   /** Whether the public keys are served. */
   readonly hasKeys: boolean
   /** The paths of the health and the metrics. */
@@ -46,7 +46,7 @@ export const rejectConflicts = Effect.fnUntraced(function*({ hasKeys, mcp, monit
     ...documents.map((path) => claim("GET", path, "the OpenAPI document and its pages")),
     ...(hasKeys ? [claim("GET", keysPath, "the public keys for tokens")] : []),
     ...(mcp === undefined ? [] : [
-      claim("POST", mcp.path ?? defaultPath, "the MCP server"),
+      claim("POST", mcp.path, "the MCP server"),
       ...metadataPaths(mcp).map((path) => claim("GET", path, "what is said of the MCP server"))
     ]),
     ...monitored.map((path) => claim("GET", path, "the health and the metrics")),

@@ -8,9 +8,9 @@ import * as net from "node:net"
 import * as path from "node:path"
 import * as tus from "tus-js-client"
 import { afterAll } from "vitest"
-import { filesOfStore } from "../../../src/Files/internal.ts"
 import { freshDirectory, freshFolder } from "../../support/folders.ts"
 import { onMongo } from "../../support/mongo.ts"
+import { withOwnFiles } from "../../support/ownFiles.ts"
 import { freePort, printed, runProgram } from "../../support/processes.ts"
 import { films } from "../../support/resumableModel.ts"
 import { startS3 } from "../../support/s3Server.ts"
@@ -358,15 +358,6 @@ const throughCuts = <E>(
         assert.strictEqual(headers.get("etag"), `"${sha256}"`)
       }), 120_000)
   })
-
-const withOwnFiles = <E>(store: Layer.Layer<DocumentStore.DocumentStore, E>) =>
-  Layer.provideMerge(
-    Layer.effect(
-      FileStore.FileStore,
-      Effect.flatMap(DocumentStore.DocumentStore, (documents) => filesOfStore(documents))
-    ),
-    store
-  )
 
 throughCuts("memory", withOwnFiles(EmbeddedStore.layerMemory))
 throughCuts("embedded", withOwnFiles(freshFolder(EmbeddedStore.layerWith)))

@@ -4,20 +4,11 @@ import { GridFSBucket } from "mongodb"
 import { Readable } from "node:stream"
 import { buffer } from "node:stream/consumers"
 import { pipeline } from "node:stream/promises"
-import { filesOfStore } from "../../../src/Files/internal.ts"
-import { DocumentStore, FileStore, MongoStore } from "../../../src/index.ts"
+import { FileStore, MongoStore } from "../../../src/index.ts"
 import { fileStoreContract } from "../../Files/FileStore.contract.ts"
 import { freshDatabase, onMongo, withClient } from "../../support/mongo.ts"
+import { withOwnFiles } from "../../support/ownFiles.ts"
 import { fileWriterContract } from "../files/fileWriter.contract.ts"
-
-const withOwnFiles = <E>(store: Layer.Layer<DocumentStore.DocumentStore, E>) =>
-  Layer.provideMerge(
-    Layer.effect(
-      FileStore.FileStore,
-      Effect.flatMap(DocumentStore.DocumentStore, (documents) => filesOfStore(documents))
-    ),
-    store
-  )
 
 onMongo("Files in GridFS", (layer, server) => {
   const store = Layer.orDie(withOwnFiles(layer))
