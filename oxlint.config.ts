@@ -57,6 +57,20 @@ export default defineConfig({
       }
     },
     {
+      files: ["packages/explorer/src/**"],
+      plugins: ["typescript", "import", "oxc", "unicorn", "promise", "react", "jsx-a11y"],
+      rules: {
+        // The compiler brings React into each module.
+        "react/react-in-jsx-scope": "off",
+        // react-admin's components take what they don't know and give it to the element below.
+        "react/jsx-props-no-spreading": "off",
+        // Components that are used by one other stand in its file.
+        "react/no-multi-comp": "off",
+        // Dialogs and cells set the focus where somebody goes on.
+        "jsx-a11y/no-autofocus": "off"
+      }
+    },
+    {
       // Services as they are written with other frameworks: Express 5 awaits handlers, and the classes of NestJS have decorators.
       files: ["bench/peers/**"],
       rules: {

@@ -19,7 +19,7 @@ const paths = words.filter((word) => word !== "--write")
 const files = paths.length > 0
   ? paths
   : fs.globSync([
-    "{src,packages/*/src,packages/*/test,test,typetest,examples,bench,scripts,templates}/**/*.{ts,mjs}",
+    "{src,packages/*/src,packages/*/test,test,typetest,examples,bench,scripts,templates}/**/*.{ts,tsx,mjs}",
     "docs/.vitepress/{*,theme/*}.ts",
     "*.ts"
   ], { exclude: ["**/node_modules/**"] })

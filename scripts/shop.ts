@@ -1,16 +1,19 @@
 /**
  * Makes build/shop of the example shop, if it is missing or older than its sources: in few files it starts in a third of
- * the time that the sources need, and in half of the memory.
+ * the time that the sources need, and in half of the memory. Makes the explorer's page, too, which the shop serves.
  */
 import { spawnSync } from "node:child_process"
 import * as fs from "node:fs"
 import * as path from "node:path"
+import { builtExplorer } from "./explorer.ts"
 
 const root = path.join(import.meta.dirname, "..")
 const made = path.join(root, "build/shop/main.mjs")
 
 const timeOf = (file: string): number =>
   fs.statSync(path.resolve(root, file), { throwIfNoEntry: false })?.mtimeMs ?? -Infinity
+
+await builtExplorer()
 
 const since = timeOf(made)
 const isFresh = ["package-lock.json", ...fs.globSync("{src,packages/*/src,examples/shop}/**", { cwd: root })]

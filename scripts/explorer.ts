@@ -1,0 +1,117 @@
+/**
+ * Bundles the explorer's page into `packages/explorer/dist`, if it is missing or older than its sources: a file that the
+ * page begins with, others for what it needs later, and `manifest.json`, which names them. As a program, it says their sizes.
+ */
+import * as fs from "node:fs"
+import * as path from "node:path"
+import { gzipSync } from "node:zlib"
+import { rolldown } from "rolldown"
+
+const root = path.join(import.meta.dirname, "..")
+const target = path.join(root, "packages/explorer/dist")
+
+/** What the server reads: `entry` and `files` are relative to the manifest. */
+interface Manifest {
+  readonly entry: string
+  readonly files: ReadonlyArray<string>
+}
+
+const timeOf = (file: string): number =>
+  fs.statSync(path.resolve(root, file), { throwIfNoEntry: false })?.mtimeMs ?? -Infinity
+
+const sources =
+  "{packages/explorer/src/**,packages/react-admin/src/**,packages/explorer/package.json,scripts/explorer.ts}"
+
+const isFresh = (): boolean => {
+  const since = timeOf(path.join(target, "manifest.json"))
+  return fs.globSync(sources, { cwd: root }).every((file) => timeOf(file) < since)
+}
+
+/** The folder with the bundled page. Several processes can ask for it at the same time. */
+export const builtExplorer = async (): Promise<string> => {
+  if (!isFresh()) await build()
+  return target
+}
+
+const build = async (): Promise<void> => {
+  const bundle = await rolldown({
+    cwd: path.join(root, "packages/explorer"),
+    input: { main: "src/main.tsx" },
+    platform: "browser",
+    resolve: { alias: sourcesOfPackages() },
+    transform: { define: { "process.env.NODE_ENV": "\"production\"" } },
+    // That a module is for a client of React's server components says nothing here.
+    onLog: (level, log, handle) => log.code === "MODULE_LEVEL_DIRECTIVE" ? undefined : handle(level, log)
+  })
+  fs.mkdirSync(target, { recursive: true })
+  const draft = fs.mkdtempSync(path.join(target, "draft-"))
+  const { output } = await bundle.write({
+    dir: draft,
+    format: "esm",
+    minify: true,
+    comments: false,
+    entryFileNames: "assets/[name]-[hash].js",
+    chunkFileNames: "assets/[name]-[hash].js"
+  })
+  await bundle.close()
+  const chunks = output.filter((file) => file.type === "chunk")
+  const files = chunks.map(({ fileName }) => fileName).toSorted()
+  const manifest: Manifest = { entry: chunks.find(({ isEntry }) => isEntry)!.fileName, files }
+  fs.writeFileSync(path.join(draft, "licenses.txt"), licensesOf(chunks.flatMap(({ moduleIds }) => moduleIds)))
+  // The names have the contents' hashes, so what another process put there meanwhile is the same.
+  fs.mkdirSync(path.join(target, "assets"), { recursive: true })
+  for (const file of [...files, "licenses.txt"]) fs.renameSync(path.join(draft, file), path.join(target, file))
+  fs.rmSync(draft, { recursive: true })
+  const made = path.join(target, `manifest-${process.pid}.json`)
+  fs.writeFileSync(made, `${JSON.stringify(manifest, undefined, 2)}\n`)
+  fs.renameSync(made, path.join(target, "manifest.json"))
+  for (const file of fs.readdirSync(path.join(target, "assets"))) {
+    const name = `assets/${file}`
+    // What an earlier build left; a page that is still open may ask for what is younger.
+    if (!files.includes(name) && timeOf(path.join(target, name)) < Date.now() - 3_600_000) {
+      fs.rmSync(path.join(target, name), { force: true })
+    }
+  }
+}
+
+/** The sources of our packages, since what is built of them may not be there. */
+const sourcesOfPackages = (): Record<string, string> =>
+  Object.fromEntries(
+    fs.globSync("packages/*/package.json", { cwd: root }).flatMap((file) => {
+      const { exports, name } = JSON.parse(fs.readFileSync(path.join(root, file), "utf8")) as {
+        readonly name: string
+        readonly exports: { readonly [entry: string]: string | { readonly source?: string } }
+      }
+      return Object.entries(exports).flatMap(([entry, to]) =>
+        typeof to === "string" || to.source === undefined
+          ? []
+          : [[`${name}${entry.slice(1)}$`, path.join(root, path.dirname(file), to.source)] as const]
+      )
+    })
+  )
+
+/** The licenses of the packages whose modules are in the bundle, which ask for it. */
+const licensesOf = (modules: ReadonlyArray<string>): string => {
+  const folders = new Set(
+    modules.flatMap((id) => /^(.*\/node_modules\/(?:@[^/]+\/)?[^/@]+)\//u.exec(id)?.[1] ?? [])
+  )
+  return Array.from(folders).toSorted().map((folder) => {
+    const { license, name, version } = JSON.parse(fs.readFileSync(path.join(folder, "package.json"), "utf8")) as {
+      readonly [key: string]: string
+    }
+    const file = fs.readdirSync(folder).find((entry) => /^licen[cs]e/iu.test(entry))
+    const text = file === undefined ? `License: ${license}` : fs.readFileSync(path.join(folder, file), "utf8").trim()
+    return `${name} ${version}\n\n${text}\n`
+  }).join(`\n${"-".repeat(80)}\n\n`)
+}
+
+if (import.meta.main) {
+  const folder = await builtExplorer()
+  const { entry, files } = JSON.parse(fs.readFileSync(path.join(folder, "manifest.json"), "utf8")) as Manifest
+  for (const file of files) {
+    const bytes = gzipSync(fs.readFileSync(path.join(folder, file)), { level: 9 }).length
+    console.log(
+      `${file}: ${Math.ceil(bytes / 1024)} KiB compressed${file === entry ? ", which the page begins with" : ""}`
+    )
+  }
+}
