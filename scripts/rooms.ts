@@ -86,6 +86,25 @@ export const folders: { readonly [name: string]: Folder } = {
       store: { on: ["transaction", "storage/lmdb"] }
     }
   },
+  "react-admin": {
+    on: [],
+    entries: [],
+    at: "packages/react-admin/src",
+    without: {
+      packages: ["node:*", "effect/**", server, ...drivers],
+      because: "A page in a browser loads it, and nothing else."
+    },
+    rooms: {
+      base: {
+        on: [],
+        modules: ["Description", "KernelAuthProvider", "KernelDataProvider", "KernelError", "KernelI18nProvider"]
+      },
+      description: { on: ["base"] },
+      calls: { on: ["description"] },
+      data: { on: ["calls"] },
+      texts: { on: ["description"] }
+    }
+  },
   Model: {
     on: ["document-store"],
     entries: ["document-store/internal"],

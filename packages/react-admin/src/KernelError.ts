@@ -1,0 +1,57 @@
+/**
+ * How calls of the providers fail.
+ *
+ * @since 0.1.0
+ */
+
+/**
+ * An answer that is an error. It has the form of react-admin's `HttpError`, so that forms show the problems of a 400 at their
+ * fields and notifications the message. A request without an answer has the status 0.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class KernelError extends Error {
+  override readonly name: string = "HttpError"
+  readonly status: number
+  readonly body: KernelError.Body
+  constructor(status: number, message: string, body: KernelError.Body = { errors: {} }, options?: ErrorOptions) {
+    super(message, options)
+    this.status = status
+    this.body = body
+  }
+}
+
+/**
+ * Types of {@link KernelError}.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export declare namespace KernelError {
+  /** What the service has said. */
+  export interface Body {
+    /** The messages by the paths of fields: `lines.0.quantity`. Those of no field are in `root.serverError`. */
+    readonly errors: { readonly [path: string]: string }
+    /** The members of the answer: those of a typed error of the service, and the seconds of a `retry_after`. */
+    readonly [member: string]: unknown
+  }
+}
+
+/**
+ * Occurs when somebody else has changed the document since it was read: nothing was written. `current` is the document as it
+ * is now, and `etag` its tag, with which a write that has looked at it succeeds: `meta: { etag }`.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class KernelConflict extends KernelError {
+  /** The document as it is now; `undefined` if it is gone. */
+  readonly current: { readonly [field: string]: unknown } | undefined
+  readonly etag: string | undefined
+  constructor(error: KernelError, current: KernelConflict["current"], etag: string | undefined) {
+    super(error.status, error.message, error.body, { cause: error })
+    this.current = current
+    this.etag = etag
+  }
+}

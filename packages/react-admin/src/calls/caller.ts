@@ -1,0 +1,78 @@
+/** Requests to a service: with the credentials of the session, which are renewed when they have run out, and in the language of the reader. */
+import { KernelError } from "../KernelError.ts"
+import { errorOf, unanswered } from "./errors.ts"
+import type { Session } from "./session.ts"
+
+/** A request. */
+export interface Call {
+  readonly method?: string
+  /** Behind the address of the service, as its document and its links have it. */
+  readonly path: string
+  readonly query?: URLSearchParams | undefined
+  readonly headers?: { readonly [name: string]: string } | undefined
+  /** JSON, unless it is of another type than a plain value. */
+  readonly body?: unknown
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Sends requests. Fails with a `KernelError` of each answer that is none of 200 to 299. */
+export interface Caller {
+  readonly send: (call: Call) => Promise<Response>
+  /** The JSON of the answer; `undefined` of an empty one. */
+  readonly json: (call: Call) => Promise<unknown>
+  readonly urlOf: (path: string, query?: URLSearchParams) => string
+}
+
+/** Makes the caller of a service. */
+export const makeCaller = ({ fetch, language, session, url }: {
+  readonly url: string
+  readonly fetch: typeof globalThis.fetch
+  readonly session: Session
+  readonly language: () => string | undefined
+}): Caller => {
+  const base = url.replace(/\/$/u, "")
+  const urlOf = (path: string, query?: URLSearchParams) =>
+    `${base}${path}${query === undefined || query.size === 0 ? "" : `?${query.toString()}`}`
+  const once = async ({ body, headers = {}, method = "GET", path, query, signal }: Call): Promise<Response> => {
+    const spoken = language()
+    const isPlain = body !== undefined && !isRaw(body)
+    return fetch(urlOf(path, query), {
+      method,
+      credentials: "omit",
+      headers: {
+        accept: "application/json",
+        ...spoken === undefined ? {} : { "accept-language": spoken },
+        ...isPlain ? { "content-type": "application/json" } : {},
+        ...await session.headers(),
+        ...headers
+      },
+      ...body === undefined ? {} : { body: isRaw(body) ? body : JSON.stringify(body) },
+      ...signal === undefined ? {} : { signal }
+    }).catch((cause: unknown) =>
+      Promise.reject(cause instanceof DOMException && cause.name === "AbortError" ? cause : unanswered(cause))
+    )
+  }
+  const send = async (call: Call): Promise<Response> => {
+    const first = await once(call)
+    // A request that was answered 401 has changed nothing.
+    const isOver = first.status === 401 && session.isSignedIn() && await session.renew()
+    const response = isOver ? await once(call) : first
+    if (!response.ok) throw await errorOf(response)
+    return response
+  }
+  return { send, urlOf, json: async (call) => jsonOf(await send(call)) }
+}
+
+/** The JSON of an answer; `undefined` of an empty one. */
+export const jsonOf = async (response: Response): Promise<unknown> => {
+  const text = await response.text()
+  if (text === "") return undefined
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new KernelError(response.status, "The answer is no JSON", { errors: {} }, { cause })
+  }
+}
+
+const isRaw = (body: unknown): body is Blob | FormData | URLSearchParams | string =>
+  body instanceof Blob || body instanceof FormData || body instanceof URLSearchParams || typeof body === "string"

@@ -1,0 +1,176 @@
+/**
+ * Who is signed in. The access token is in memory alone. The refresh token is there as well, or in a cookie that scripts can't
+ * read, where the service has an endpoint that keeps it.
+ */
+import { jsonObject, jsonText, jsonTexts } from "../description/json.ts"
+import { KernelError } from "../KernelError.ts"
+import { errorOf, unanswered } from "./errors.ts"
+
+/** What somebody signs in with. */
+export type SignIn =
+  | { readonly username: string; readonly password: string }
+  /** A token of another issuer. */
+  | { readonly token: string }
+  | { readonly apiKey: string }
+
+/** The credentials of requests. */
+export interface Session {
+  /** The headers of a request; renews a token that has run out. */
+  readonly headers: () => Promise<{ readonly [name: string]: string }>
+  readonly isSignedIn: () => boolean
+  /** The subject and the roles of the token; `undefined` without one. */
+  readonly user: () => User | undefined
+  readonly signIn: (how: SignIn) => Promise<void>
+  /** Renews the tokens. Whether there are some now. */
+  readonly renew: () => Promise<boolean>
+  readonly signOut: (everywhere?: boolean) => Promise<void>
+}
+
+/** Who is signed in. */
+export interface User {
+  readonly id: string
+  readonly name: string
+  readonly roles: ReadonlyArray<string>
+}
+
+/** Where tokens are issued. */
+export interface SessionOptions {
+  readonly fetch: typeof fetch
+  /** The endpoint that keeps the refresh token in a cookie; `undefined` without one. */
+  readonly session: string | undefined
+  /** The token endpoint (RFC 6749); `undefined` if the service has none. */
+  readonly tokenUrl: () => Promise<string | undefined>
+  readonly now: () => number
+}
+
+interface Tokens {
+  readonly access: string
+  readonly refresh: string | undefined
+  /** When the access token is renewed, in milliseconds. */
+  readonly renewAt: number
+}
+
+/** Before a token runs out, in milliseconds. */
+const margin = 30_000
+
+/** Makes the session of one page. */
+export const makeSession = ({ fetch, now, session, tokenUrl }: SessionOptions): Session => {
+  let tokens: Tokens | undefined
+  let plain: { readonly [name: string]: string } | undefined
+  let name: string | undefined
+  let renewing: Promise<boolean> | undefined
+  const ask = async (url: string, method: string, form?: { readonly [name: string]: string }) => {
+    const response = await fetch(url, {
+      method,
+      credentials: session === undefined ? "omit" : "same-origin",
+      cache: "no-store",
+      headers: { accept: "application/json" },
+      ...form === undefined ? {} : { body: new URLSearchParams(form) }
+    }).catch((cause: unknown) => Promise.reject(unanswered(cause)))
+    if (!response.ok) throw await errorOf(response)
+    return jsonObject(response.status === 204 ? {} : await response.json())
+  }
+  const keep = (answer: { readonly [member: string]: unknown }) => {
+    const access = jsonText(answer["access_token"])
+    if (access === undefined) throw new KernelError(0, "The service has answered no token")
+    plain = undefined
+    tokens = {
+      access,
+      refresh: jsonText(answer["refresh_token"]),
+      renewAt: now() + Number(answer["expires_in"] ?? 900) * 1_000 - margin
+    }
+  }
+  const forget = () => {
+    tokens = undefined
+    plain = undefined
+  }
+  const renewOnce = async (): Promise<boolean> => {
+    const url = session ?? await tokenUrl()
+    const refresh = tokens?.refresh
+    if (url === undefined || (session === undefined && refresh === undefined)) return tokens !== undefined
+    try {
+      keep(
+        session === undefined
+          ? await ask(url, "POST", { grant_type: "refresh_token", refresh_token: refresh ?? "" })
+          : await alone(() => ask(`${session}/refresh`, "POST"))
+      )
+      return true
+    } catch (error) {
+      // Without an answer, the sign-in goes on.
+      if (!(error instanceof KernelError) || error.status === 0 || error.status >= 500 || error.status === 429) {
+        throw error
+      }
+      forget()
+      return false
+    }
+  }
+  const renew = () =>
+    renewing ??= renewOnce().finally(() => {
+      renewing = undefined
+    })
+  return {
+    headers: async () => {
+      if (plain !== undefined) return plain
+      if (tokens !== undefined && now() >= tokens.renewAt) await renew()
+      return tokens === undefined ? {} : { authorization: `Bearer ${tokens.access}` }
+    },
+    isSignedIn: () => tokens !== undefined || plain !== undefined,
+    user: () => {
+      if (tokens === undefined) return plain === undefined ? undefined : { id: name ?? "", name: name ?? "", roles: [] }
+      const { roles, sub } = claimsOf(tokens.access)
+      const id = jsonText(sub) ?? ""
+      return { id, name: name ?? id, roles: typeof roles === "string" ? roles.split(" ") : jsonTexts(roles) }
+    },
+    signIn: async (how) => {
+      forget()
+      if ("token" in how) {
+        tokens = { access: how.token, refresh: undefined, renewAt: Infinity }
+        return
+      }
+      if ("apiKey" in how) {
+        plain = { "x-api-key": how.apiKey }
+        return
+      }
+      const { password, username } = how
+      const url = session ?? await tokenUrl()
+      if (url === undefined) plain = { authorization: `Basic ${base64(`${username}:${password}`)}` }
+      else keep(await ask(url, "POST", { grant_type: "password", username, password }))
+      name = username
+    },
+    renew,
+    signOut: async (everywhere = false) => {
+      const refresh = tokens?.refresh
+      const own = tokens?.access
+      forget()
+      name = undefined
+      if (session !== undefined) {
+        const response = await fetch(`${session}${everywhere ? "?everywhere=true" : ""}`, {
+          method: "DELETE",
+          credentials: "same-origin",
+          headers: own === undefined ? {} : { authorization: `Bearer ${own}` }
+        }).catch((cause: unknown) => Promise.reject(unanswered(cause)))
+        if (!response.ok && response.status !== 401) throw await errorOf(response)
+        return
+      }
+      const url = refresh === undefined ? undefined : await tokenUrl()
+      if (url !== undefined && refresh !== undefined) await ask(`${url}/revoke`, "POST", { token: refresh })
+    }
+  }
+}
+
+/** One page at a time renews by the cookie: a refresh token counts once, and its second use ends the sign-in. */
+const alone = <A>(run: () => Promise<A>): Promise<A> =>
+  typeof navigator === "object" && "locks" in navigator ? navigator.locks.request("appkernel-session", run) : run()
+
+const base64 = (text: string): string => btoa(String.fromCharCode(...new TextEncoder().encode(text)))
+
+/** What a token says of its subject: for words on the page, never for what the subject may. */
+const claimsOf = (token: string): { readonly [claim: string]: unknown } => {
+  const [, payload = ""] = token.split(".")
+  try {
+    const bytes = Uint8Array.from(atob(payload.replaceAll("-", "+").replaceAll("_", "/")), (one) => one.charCodeAt(0))
+    return jsonObject(JSON.parse(new TextDecoder().decode(bytes)))
+  } catch {
+    return {}
+  }
+}

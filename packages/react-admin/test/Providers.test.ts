@@ -1,0 +1,329 @@
+/** What the providers do with a service that runs, for callers of three kinds. */
+import { type Change, connect, KernelConflict, type KernelConnection, KernelError } from "@appkernel/react-admin"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Schema } from "effect"
+import type { AuthProvider, DataProvider, I18nProvider } from "ra-core"
+import {
+  Accounts,
+  Converter,
+  EmbeddedStore,
+  History,
+  Index,
+  Jwt,
+  KernelEngine,
+  Model,
+  Resource,
+  Role,
+  Tokens,
+  Validator
+} from "../../../src/index.ts"
+
+class User extends Model.Class<User>()("User", {
+  id: Model.id({ prefix: "U" }),
+  email: Schema.String.pipe(Validator.email, Model.indexed(Index.unique)),
+  password: Schema.String.pipe(Model.converted(Converter.contentHasher({ rounds: 1_000 })), Model.omitted),
+  roles: Schema.Array(Schema.String)
+}) {}
+
+class Line extends Model.Class<Line>()("Line", { title: Schema.String, quantity: Schema.Int.pipe(Validator.min(1)) }) {}
+
+class Ticket extends Model.Class<Ticket>()("Ticket", {
+  id: Model.id({ prefix: "T" }),
+  title: Schema.String.pipe(Validator.notEmpty, Validator.max(80)),
+  text: Schema.String.pipe(Model.optional),
+  owner: Model.reference(() => User),
+  state: Schema.Literals(["open", "done"]).pipe(Model.withDefault(() => "open" as const)),
+  cents: Schema.Int.pipe(Model.optional),
+  lines: Schema.Array(Line).pipe(Model.withDefault(() => [])),
+  due: Model.DateTime.pipe(Model.optional),
+  ...Model.versioned,
+  ...Model.softDeleted,
+  ...Model.historied
+}, { logged: true }) {}
+
+const Tickets = Resource.make(Ticket, { methods: ["GET", "POST", "PUT", "PATCH", "DELETE"] })
+  .action("close", {
+    method: "POST",
+    payload: { reason: Schema.String.pipe(Validator.max(40)) },
+    success: Schema.String,
+    require: [Role("admin"), Role("staff")]
+  }, ({ title }, { payload: { reason } }) => Effect.succeed(`${title}: ${reason}`))
+  .action(History.revisions(Ticket))
+  .action(History.revision(Ticket))
+  .action(History.restore(Ticket))
+  .action(History.deleted(Ticket))
+  .action(History.restoreDeleted(Ticket))
+  .grant(Role("staff"), {
+    methods: ["GET", "PATCH"],
+    rows: (me) => ($) => $.owner.equals(User.wire.fields.id.make(me.subject)),
+    hide: ["cents"],
+    readOnly: ["owner"]
+  })
+  .require(Role("admin"))
+
+const engine = KernelEngine.make("desk")
+  .register(Resource.make(User, { methods: ["GET"] }).require(Role("admin")), { urlBase: "/api" })
+  .register(Tickets, { urlBase: "/api", many: ["PATCH", "DELETE"] })
+  .register(Tokens.service, { urlBase: "/api" })
+  .enableSecurity()
+  .enableOpenApi({ title: "Desk", version: "1.0.0", perCaller: true })
+
+const store = Layer.mergeAll(
+  EmbeddedStore.layerMemory,
+  Jwt.layer,
+  Accounts.fromModel(User, { login: "email", secret: "password" })
+)
+
+const password = "correct horse"
+
+/** The service with people, and a connection for each of them. */
+const started = Effect.gen(function*() {
+  const { baseUrl, repositories } = yield* engine.test({ store })
+  const { tickets, users } = repositories
+  const [ada, bob] = yield* Effect.forEach(
+    ["admin", "staff", "nobody"],
+    (role) =>
+      Effect.flatMap(Model.finalise(User, { email: `${role}@example.com`, password, roles: [role] }), users.insert)
+  )
+  const ids = yield* Effect.forEach(Array.from({ length: 30 }, (_, i) => i), (i) =>
+    Effect.map(
+      Effect.flatMap(
+        Model.finalise(Ticket, { title: `Ticket "${i}"`, owner: (i % 3 === 0 ? bob! : ada!).id, cents: i * 100 }),
+        tickets.insert
+      ),
+      ({ id }) => id
+    ))
+  const as = (role: string): Effect.Effect<KernelConnection> =>
+    Effect.promise(async () => {
+      const connection = connect({ url: baseUrl })
+      await connection.authProvider.login({ username: `${role}@example.com`, password })
+      return connection
+    })
+  return { as, baseUrl, bob: bob!, ids, tickets }
+})
+
+const failed = (promise: Promise<unknown>) =>
+  Effect.promise(() => promise.then(() => Promise.reject(new Error("It did not fail")), (error: unknown) => error))
+
+const page = (number: number, perPage: number) => ({ pagination: { page: number, perPage } })
+
+describe("The providers", () => {
+  it("have the types of react-admin's", () => {
+    const { authProvider, dataProvider, i18nProvider } = connect({ url: "https://desk.example" })
+    const providers: [DataProvider, AuthProvider, I18nProvider] = [
+      dataProvider,
+      authProvider,
+      i18nProvider([{ locale: "en", name: "English", messages: { ra: { action: { save: "Save" } } } }])
+    ]
+    assert.strictEqual(providers[2].translate("ra.action.save"), "Save")
+  })
+
+  it.effect("describe what each caller may see and do", () =>
+    Effect.gen(function*() {
+      const { as } = yield* started
+      const admin = yield* as("admin")
+      const staff = yield* as("staff")
+      const nobody = yield* as("nobody")
+      const all = yield* Effect.promise(() => admin.describe())
+      const some = yield* Effect.promise(() => staff.describe())
+      const none = yield* Effect.promise(() => nobody.describe())
+      assert.deepStrictEqual(all.resources.map(({ name }) => name), ["users", "tickets"])
+      assert.deepStrictEqual(some.resources.map(({ name }) => name), ["tickets"])
+      assert.deepStrictEqual(none.resources, [])
+      const [, tickets] = all.resources
+      const [own] = some.resources
+      const shown = (resource: typeof tickets) =>
+        resource!.fields.map(({ isReadOnly, name, type }) => `${name}: ${type}${isReadOnly ? ", read-only" : ""}`)
+      assert.deepStrictEqual(shown(tickets), [
+        "id: text, read-only",
+        "title: text",
+        "text: longText",
+        "owner: reference",
+        "state: enum",
+        "cents: integer",
+        "lines: list",
+        "due: dateTime",
+        "version: integer, read-only"
+      ])
+      assert.deepStrictEqual(shown(own), [
+        "id: text, read-only",
+        "title: text",
+        "text: longText",
+        "owner: reference, read-only",
+        "state: enum",
+        "lines: list",
+        "due: dateTime",
+        "version: integer, read-only"
+      ])
+      assert.deepStrictEqual(own!.may, {
+        list: true,
+        get: true,
+        create: false,
+        update: true,
+        replace: false,
+        delete: false,
+        restore: false,
+        purge: false,
+        history: false,
+        restoreRevision: false,
+        deleteMany: false,
+        updateMany: true,
+        csv: false,
+        watch: true
+      })
+      assert.isTrue(tickets!.may.restore && tickets!.may.restoreRevision && tickets!.may.deleteMany)
+      assert.deepStrictEqual(all.resources[0]!.referencedBy, [{ name: "Owner", resource: "tickets", field: "owner" }])
+      assert.deepStrictEqual(
+        own!.actions.map((
+          { arguments: args, name, on }
+        ) => [name, on, ...args.map((one) => `${one.name}: ${one.type}`)]),
+        [["close", "item", "reason: text"]]
+      )
+    }))
+
+  it.effect("list by filters, in an order, page by page, what the caller may see", () =>
+    Effect.gen(function*() {
+      const { as, bob } = yield* started
+      const { dataProvider } = yield* as("admin")
+      const { dataProvider: own } = yield* as("staff")
+      const sort = { field: "cents", order: "DESC" } as const
+      const costly = yield* Effect.promise(() =>
+        dataProvider.getList("tickets", { ...page(2, 5), sort, filter: { cents: { ">=": 1_000, "<": 2_000 } } })
+      )
+      assert.strictEqual(costly.total, 10)
+      assert.deepStrictEqual(costly.data.map(({ cents }) => cents), [1_400, 1_300, 1_200, 1_100, 1_000])
+      const quoted = yield* Effect.promise(() =>
+        dataProvider.getList("tickets", { filter: { title: ["Ticket \"1\"", "Ticket \"2\""], q: "ticket" } })
+      )
+      assert.strictEqual(quoted.total, 2)
+      const mine = yield* Effect.promise(() => own.getList("tickets", page(1, 100)))
+      assert.deepStrictEqual(new Set(mine.data.map(({ owner }) => owner)), new Set([bob.id]))
+      assert.isTrue(mine.data.every((ticket) => !("cents" in ticket)))
+      // Nothing is counted: the pages follow each other by their cursors.
+      const pages: Array<unknown> = []
+      for (const number of [1, 2, 3, 4]) {
+        const { data, pageInfo, total } = yield* Effect.promise(() =>
+          dataProvider.getList("tickets", { ...page(number, 8), sort, meta: { count: "none" } })
+        )
+        pages.push([data.at(0)?.["cents"], data.length, pageInfo?.hasNextPage, total])
+      }
+      assert.deepStrictEqual(pages, [
+        [2_900, 8, true, undefined],
+        [2_100, 8, true, undefined],
+        [1_300, 8, true, undefined],
+        [500, 6, false, undefined]
+      ])
+      const many = yield* Effect.promise(() => dataProvider.getMany("users", { ids: [bob.id, "U-none"] }))
+      assert.deepStrictEqual(many.data.map(({ id }) => id), [bob.id])
+      const referring = yield* Effect.promise(() =>
+        dataProvider.getManyReference("tickets", { ...page(1, 3), target: "owner", id: bob.id })
+      )
+      assert.strictEqual(referring.total, 10)
+    }))
+
+  it.effect("write what has changed, and tell what somebody else has written meanwhile", () =>
+    Effect.gen(function*() {
+      const { as, ids: [id = ""] } = yield* started
+      const { dataProvider: admin } = yield* as("admin")
+      const { dataProvider: staff } = yield* as("staff")
+      const { data: first } = yield* Effect.promise(() => admin.getOne("tickets", { id }))
+      const { data: seen } = yield* Effect.promise(() => staff.getOne("tickets", { id }))
+      const { data: written } = yield* Effect.promise(() =>
+        admin.update("tickets", { id, data: { ...first, title: "New", text: "" }, previousData: first })
+      )
+      assert.deepStrictEqual([written["title"], written["version"], written["cents"]], ["New", 2, 0])
+      const conflict = yield* failed(
+        staff.update("tickets", { id, data: { ...seen, state: "done" }, previousData: seen })
+      )
+      assert.instanceOf(conflict, KernelConflict)
+      assert.deepStrictEqual([conflict.status, conflict.current?.["title"]], [412, "New"])
+      const { etag } = conflict
+      const { data: merged } = yield* Effect.promise(() =>
+        staff.update("tickets", { id, data: { ...seen, state: "done" }, previousData: seen, meta: { etag } })
+      )
+      assert.deepStrictEqual([merged["title"], merged["state"]], ["New", "done"])
+      const denied = yield* failed(staff.create("tickets", { data: { title: "Mine" } }))
+      assert.strictEqual((denied as KernelError).status, 403)
+      const invalid = yield* failed(admin.create("tickets", {
+        data: { title: "", owner: "U-none", lines: [{ title: "a", quantity: 1 }, { title: "b", quantity: 0 }] }
+      }))
+      assert.instanceOf(invalid, KernelError)
+      assert.deepStrictEqual(Object.keys(invalid.body.errors), ["title", "lines.1.quantity"])
+    }))
+
+  it.effect("delete, restore, and tell the history of a document", () =>
+    Effect.gen(function*() {
+      const { as, ids: [id = "", second = "", third = ""] } = yield* started
+      const { dataProvider } = yield* as("admin")
+      const { data: before } = yield* Effect.promise(() => dataProvider.getOne("tickets", { id }))
+      yield* Effect.promise(() =>
+        dataProvider.update("tickets", { id, data: { ...before, title: "Later" }, previousData: before })
+      )
+      const { data: changes } = yield* Effect.promise(() => dataProvider.history("tickets", id))
+      assert.deepStrictEqual(changes.map(({ change, revision }) => [revision, change]), [[2, "patch"], [1, "insert"]])
+      const { data: state } = yield* Effect.promise(() => dataProvider.revision("tickets", id, 1))
+      assert.strictEqual(state["title"], before["title"])
+      const { data: again } = yield* Effect.promise(() => dataProvider.restore("tickets", id, 1))
+      assert.strictEqual(again["title"], before["title"])
+      yield* Effect.promise(() => dataProvider.delete("tickets", { id }))
+      const gone = yield* Effect.promise(() => dataProvider.getList("tickets", { filter: { $deleted: "only" } }))
+      assert.deepStrictEqual(gone.data.map((one) => one.id), [id])
+      const { data: back } = yield* Effect.promise(() => dataProvider.restore("tickets", id))
+      assert.strictEqual(back.id, id)
+      const { data: two } = yield* Effect.promise(() => dataProvider.deleteMany("tickets", { ids: [second, third] }))
+      assert.deepStrictEqual(new Set(two), new Set([second, third]))
+      const would = yield* Effect.promise(() => dataProvider.countMatching("tickets", { state: "open" }, "update"))
+      const did = yield* Effect.promise(() =>
+        dataProvider.updateMatching("tickets", { state: "open" }, { state: "done" })
+      )
+      assert.deepStrictEqual([would.count, did.count], [28, 28])
+    }))
+
+  it.live("run actions, make tables, and follow a list", () =>
+    Effect.gen(function*() {
+      const { as, ids: [id = ""] } = yield* started
+      const { dataProvider } = yield* as("staff")
+      const closed = yield* Effect.promise(() => dataProvider.runAction("tickets", "close", id, { reason: "done" }))
+      assert.strictEqual(closed.data, "Ticket \"0\": done")
+      const table = yield* Effect.promise(async () =>
+        (await dataProvider.exportCsv("tickets", { fields: ["title", "state"], filter: { title: "Ticket \"0\"" } }))
+          .text()
+      )
+      assert.strictEqual(table, "title,state\r\n\"Ticket \"\"0\"\"\",open")
+      const told = yield* Effect.promise(() =>
+        new Promise<Change>((resolve, reject) => {
+          const done = new AbortController()
+          const stop = dataProvider.watch("tickets", (change) => {
+            done.abort()
+            stop()
+            resolve(change)
+          }, { onEnd: reject })
+          // A change may come before the stream has begun, so there are further ones.
+          const write = async (): Promise<void> => {
+            for (let i = 0; !done.signal.aborted; i++) await dataProvider.update("tickets", { id, data: { text: `${i}` } })
+          }
+          void write().catch(reject)
+        })
+      )
+      assert.deepStrictEqual([told.operation, told.id, told.record?.id], ["update", id, id])
+    }))
+
+  it.effect("sign in and out", () =>
+    Effect.gen(function*() {
+      const { as, baseUrl } = yield* started
+      const { authProvider, dataProvider } = yield* as("staff")
+      assert.deepStrictEqual(yield* Effect.promise(() => authProvider.getPermissions()), ["staff"])
+      yield* Effect.promise(() => authProvider.checkAuth())
+      yield* Effect.promise(() => authProvider.logout())
+      assert.instanceOf(yield* failed(authProvider.checkAuth()), KernelError)
+      const refused = yield* failed(dataProvider.getList("tickets", page(1, 1)))
+      assert.strictEqual((refused as KernelError).status, 401)
+      const wrong = yield* failed(
+        connect({ url: baseUrl, tokens: "/api/token" }).authProvider.login({
+          username: "staff@example.com",
+          password: "wrong"
+        })
+      )
+      assert.strictEqual((wrong as KernelError).status, 400)
+    }))
+})
