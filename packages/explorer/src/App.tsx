@@ -1,0 +1,137 @@
+import { type KernelConnection, KernelError, type ServiceDescription } from "@appkernel/react-admin"
+import { CssBaseline } from "@mui/material"
+import { useCallback, useEffect, useMemo, useState } from "react"
+import { AdminContext, AdminUI, type AuthProvider, Resource, useI18nProvider, useLocaleState } from "react-admin"
+import { DescriptionProvider } from "./data/Description.tsx"
+import { nameOf } from "./data/documents.ts"
+import { preferences } from "./data/preferences.ts"
+import { CreatePage } from "./documents/CreatePage.tsx"
+import { DocumentPage } from "./documents/DocumentPage.tsx"
+import { Home } from "./home/Home.tsx"
+import { Layout } from "./layout/Layout.tsx"
+import { NothingHere } from "./layout/NothingHere.tsx"
+import { SignIn } from "./layout/SignIn.tsx"
+import { Waiting } from "./layout/Waiting.tsx"
+import { ResourceList } from "./lists/ResourceList.tsx"
+import { messages } from "./messages/messages.ts"
+import { darkTheme, lightTheme } from "./theme.ts"
+
+/** How far somebody is with signing in. */
+type Session =
+  | { readonly is: "checking" }
+  | { readonly is: "signedOut" }
+  | { readonly is: "failed"; readonly message: string }
+  | { readonly is: "signedIn"; readonly service: ServiceDescription }
+
+const store = preferences()
+
+export const App = ({ connection }: { readonly connection: KernelConnection }) => {
+  const [session, setSession] = useState<Session>({ is: "checking" })
+
+  const describe = useCallback(async () => {
+    try {
+      const service = await connection.describe()
+      setSession({ is: "signedIn", service })
+    } catch (error) {
+      if (error instanceof KernelError && error.status === 401) setSession({ is: "signedOut" })
+      else setSession({ is: "failed", message: error instanceof Error ? error.message : String(error) })
+    }
+  }, [connection])
+
+  const authProvider = useMemo((): AuthProvider => {
+    const provider = connection.authProvider
+    return {
+      ...provider,
+      login: async (params) => {
+        const answer: unknown = await provider.login(params)
+        await describe()
+        return answer
+      },
+      // The page of the sign-in takes the place of what was there, whose address stays.
+      logout: async (params) => {
+        await provider.logout(params)
+        setSession({ is: "signedOut" })
+        return false
+      },
+      checkError: (error) => provider.checkError(error)
+    }
+  }, [connection, describe])
+
+  const i18nProvider = useMemo(() => connection.i18nProvider(messages), [connection])
+
+  useEffect(() => {
+    const begin = async () => {
+      try {
+        await connection.authProvider.checkAuth({})
+      } catch {
+        setSession({ is: "signedOut" })
+        return
+      }
+      await describe()
+    }
+    void begin()
+  }, [connection, describe])
+
+  return (
+    <AdminContext
+      authProvider={authProvider}
+      dataProvider={connection.dataProvider}
+      i18nProvider={i18nProvider}
+      store={store}
+      theme={lightTheme}
+      darkTheme={darkTheme}
+    >
+      <CssBaseline enableColorScheme />
+      <Language onChange={session.is === "signedIn" ? describe : undefined} />
+      {session.is === "checking" && <Waiting />}
+      {session.is === "failed" && <Waiting message={session.message} onRetry={describe} />}
+      {session.is === "signedOut" && <SignIn />}
+      {session.is === "signedIn" && <Explorer connection={connection} service={session.service} />}
+    </AdminContext>
+  )
+}
+
+/** Says the language of the page to the browser, and asks the service again for what it says in it. */
+const Language = ({ onChange }: { readonly onChange: (() => Promise<void>) | undefined }) => {
+  const [locale] = useLocaleState()
+  const provider = useI18nProvider()
+  const [described, setDescribed] = useState(locale)
+  useEffect(() => {
+    document.documentElement.lang = locale
+    const change = async () => {
+      if (provider.getLocale() !== locale) await provider.changeLocale(locale)
+      if (described === locale || onChange === undefined) return
+      setDescribed(locale)
+      await onChange()
+    }
+    void change()
+  }, [locale, provider, described, onChange])
+  return null
+}
+
+const Explorer = (
+  { connection, service }: { readonly connection: KernelConnection; readonly service: ServiceDescription }
+) => (
+  <DescriptionProvider connection={connection} service={service}>
+    <AdminUI
+      title={service.title}
+      dashboard={Home}
+      layout={Layout}
+      catchAll={NothingHere}
+      loginPage={false}
+      disableTelemetry
+    >
+      {service.resources.map((resource) => (
+        <Resource
+          key={resource.name}
+          name={resource.name}
+          options={{ label: resource.labelPlural }}
+          recordRepresentation={(document) => nameOf(resource, document)}
+          {...(resource.may.list ? { list: ResourceList } : {})}
+          {...(resource.may.get ? { edit: DocumentPage } : {})}
+          {...(resource.may.create ? { create: CreatePage } : {})}
+        />
+      ))}
+    </AdminUI>
+  </DescriptionProvider>
+)

@@ -1,0 +1,98 @@
+import type { ActionDescription } from "@appkernel/react-admin"
+import { Alert, Box, Button, Dialog, DialogActions, DialogContent, DialogContentText, DialogTitle } from "@mui/material"
+import { type FormEvent, useMemo, useState } from "react"
+import { useTranslate } from "react-admin"
+import { FormProvider } from "react-hook-form"
+import { isObject, plain } from "../data/documents.ts"
+import { defaultsOf } from "../inputs/defaults.ts"
+import { Fields } from "../inputs/Fields.tsx"
+import { useDocumentForm } from "./useDocumentForm.ts"
+
+interface ActionDialogProps {
+  readonly action: ActionDescription
+  readonly run: (args: { readonly [name: string]: unknown }) => Promise<{ readonly data: unknown }>
+  readonly onClose: () => void
+  readonly onDone: () => void
+}
+
+/** Runs an action, with its arguments, and shows what it answers. */
+export const ActionDialog = ({ action, onClose, onDone, run }: ActionDialogProps) => {
+  const translate = useTranslate()
+  const empty = useMemo(() => defaultsOf(action.arguments), [action])
+  const { form, problem, refuse, setProblem } = useDocumentForm("", action.arguments, empty)
+  const [isBusy, setBusy] = useState(false)
+  const [answer, setAnswer] = useState<{ readonly data: unknown }>()
+  const execute = async () => {
+    setBusy(true)
+    setProblem(undefined)
+    try {
+      const entered = form.getValues()
+      const args = Object.fromEntries(action.arguments.flatMap((field) => {
+        const value = plain(entered[field.name], field)
+        return value === undefined ? [] : [[field.name, value] as const]
+      }))
+      setAnswer(await run(args))
+      onDone()
+    } catch (error) {
+      refuse(error)
+    } finally {
+      setBusy(false)
+    }
+  }
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    event.stopPropagation()
+    void execute()
+  }
+  return (
+    <Dialog open onClose={onClose} fullWidth maxWidth="sm">
+      <FormProvider {...form}>
+        <form noValidate onSubmit={submit}>
+          <DialogTitle>{action.label}</DialogTitle>
+          <DialogContent>
+            {action.help !== undefined && <DialogContentText sx={{ mb: 1 }}>{action.help}</DialogContentText>}
+            {answer === undefined && <Fields fields={action.arguments} isNew />}
+            {answer === undefined && action.arguments.length === 0 && action.isDestructive && (
+              <DialogContentText>{translate("ra.message.are_you_sure")}</DialogContentText>
+            )}
+            {problem !== undefined && <Alert severity="error" sx={{ mt: 1 }}>{problem}</Alert>}
+            {answer !== undefined && <Answer value={answer.data} />}
+          </DialogContent>
+          <DialogActions>
+            <Button color="inherit" onClick={onClose}>
+              {translate(answer === undefined ? "ra.action.cancel" : "ra.action.close")}
+            </Button>
+            {answer === undefined && (
+              <Button
+                type="submit"
+                variant="contained"
+                color={action.isDestructive ? "error" : "primary"}
+                loading={isBusy}
+              >
+                {translate("explorer.actions.run")}
+              </Button>
+            )}
+          </DialogActions>
+        </form>
+      </FormProvider>
+    </Dialog>
+  )
+}
+
+const Answer = ({ value }: { readonly value: unknown }) => {
+  const translate = useTranslate()
+  if (value === undefined || value === null || value === "") {
+    return <Alert severity="success">{translate("explorer.actions.done")}</Alert>
+  }
+  return typeof value === "object" && (isObject(value) || Array.isArray(value))
+    ? (
+      <Box component="pre" sx={{ m: 0, fontSize: "0.8125rem", whiteSpace: "pre-wrap" }}>
+        {JSON.stringify(value, undefined, 2)}
+      </Box>
+    )
+    : (
+      <Alert severity="success">
+        <bdi>{String(value)}</bdi>
+      </Alert>
+    )
+}

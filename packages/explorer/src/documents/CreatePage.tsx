@@ -1,0 +1,88 @@
+import { Alert, Box, Breadcrumbs, Button, Card, Typography } from "@mui/material"
+import { useQueryClient } from "@tanstack/react-query"
+import { type FormEvent, useMemo, useState } from "react"
+import { Link, useCreatePath, useNotify, useTranslate } from "react-admin"
+import { FormProvider } from "react-hook-form"
+import { useNavigate } from "react-router-dom"
+import { useConnection, useDescribed } from "../data/Description.tsx"
+import { plain } from "../data/documents.ts"
+import { defaultsOf } from "../inputs/defaults.ts"
+import { Fields } from "../inputs/Fields.tsx"
+import { PageTitle } from "../layout/PageTitle.tsx"
+import { useDocumentForm } from "./useDocumentForm.ts"
+
+/** The form of a new document. */
+export const CreatePage = () => {
+  const translate = useTranslate()
+  const notify = useNotify()
+  const navigate = useNavigate()
+  const path = useCreatePath()
+  const client = useQueryClient()
+  const { dataProvider } = useConnection()
+  const { fields, label, labelPlural, may, name } = useDescribed()
+  const empty = useMemo(() => defaultsOf(fields), [fields])
+  const { begin, form, isChanged, isRestored, problem, refuse, setProblem } = useDocumentForm(
+    `${name}/create`,
+    fields,
+    empty
+  )
+  const [isBusy, setBusy] = useState(false)
+  const title = translate("explorer.goTo.new", { name: label })
+  const create = async () => {
+    setBusy(true)
+    setProblem(undefined)
+    try {
+      const entered = form.getValues()
+      const data = Object.fromEntries(fields.flatMap((field) => {
+        const value = plain(entered[field.name], field)
+        return value === undefined ? [] : [[field.name, value] as const]
+      }))
+      const { data: created } = await dataProvider.create(name, { data })
+      begin(empty)
+      await client.invalidateQueries({ queryKey: [name] })
+      notify("explorer.form.created", { type: "success" })
+      void navigate(may.get ? path({ resource: name, type: "edit", id: created.id }) : `/${name}`)
+    } catch (error) {
+      refuse(error)
+    } finally {
+      setBusy(false)
+    }
+  }
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    void create()
+  }
+  return (
+    <FormProvider {...form}>
+      <PageTitle title={title} />
+      <Breadcrumbs sx={{ fontSize: "0.8125rem", mb: 0.5 }}>
+        {may.list && <Link to={`/${name}`}>{labelPlural}</Link>}
+        <span>{title}</span>
+      </Breadcrumbs>
+      <Typography variant="h1" sx={{ mb: 2 }}>{title}</Typography>
+      {isRestored && isChanged && (
+        <Alert
+          severity="info"
+          sx={{ mb: 2 }}
+          action={<Button color="inherit" onClick={() => begin(empty)}>{translate("explorer.form.discard")}</Button>}
+        >
+          {translate("explorer.form.restored")}
+        </Alert>
+      )}
+      {problem !== undefined && <Alert severity="error" sx={{ mb: 2 }}>{problem}</Alert>}
+      <Card component="form" noValidate onSubmit={submit}>
+        <Box sx={{ p: { xs: 2, sm: 3 } }}>
+          <Fields fields={fields} isNew />
+        </Box>
+        <Box sx={{ display: "flex", gap: 1, px: { xs: 2, sm: 3 }, py: 1.25, borderTop: 1, borderColor: "divider" }}>
+          <Button type="submit" variant="contained" size="medium" loading={isBusy}>
+            {translate("ra.action.create")}
+          </Button>
+          <Button size="medium" color="inherit" component={Link} to={`/${name}`}>
+            {translate("ra.action.cancel")}
+          </Button>
+        </Box>
+      </Card>
+    </FormProvider>
+  )
+}

@@ -1,0 +1,177 @@
+import { KernelConflict } from "@appkernel/react-admin"
+import { Alert, Box, Button, Card } from "@mui/material"
+import { type FormEvent, useEffect, useState } from "react"
+import { useNotify, useTranslate } from "react-admin"
+import { FormProvider } from "react-hook-form"
+import { useConnection, useDescribed } from "../data/Description.tsx"
+import { changesOf, type Document } from "../data/documents.ts"
+import { Fields } from "../inputs/Fields.tsx"
+import { ReadOnly } from "../inputs/ReadOnly.tsx"
+import { Conflict } from "./Conflict.tsx"
+import { useDocumentForm } from "./useDocumentForm.ts"
+
+interface EditFormProps {
+  readonly document: Document
+  readonly isEditable: boolean
+  readonly isDeleted: boolean
+  readonly onSaved: () => void
+}
+
+/** The form of a document. What somebody else has changed meanwhile is never written over unseen. */
+export const EditForm = ({ document, isDeleted, isEditable, onSaved }: EditFormProps) => {
+  const translate = useTranslate()
+  const notify = useNotify()
+  const { dataProvider } = useConnection()
+  const resource = useDescribed()
+  const { fields, isVersioned, name } = resource
+  const { base, begin, form, isChanged, isRestored, problem, refuse, setBase, setProblem } = useDocumentForm(
+    `${name}/${document.id}`,
+    fields,
+    document
+  )
+  const [theirs, setTheirs] = useState<Document>()
+  const [isBusy, setBusy] = useState(false)
+
+  // What the service sets stands beside what is entered; the identifier is above.
+  const entered = fields.filter(({ isReadOnly, isSetOnUpdate }) => isSetOnUpdate || !isReadOnly)
+  const details = fields.filter((field) => !entered.includes(field) && !field.isWriteOnly && field.path !== "id")
+
+  const isOutdated = Object.keys(changesOf(fields, base, document)).length > 0
+  // Nobody has entered anything: the form shows what there is now.
+  useEffect(() => {
+    if (isChanged) return
+    setBase(document)
+    form.reset(document)
+  }, [document, form, isChanged, setBase])
+
+  const write = async (from: Document, values: { readonly [field: string]: unknown }) => {
+    setBusy(true)
+    setProblem(undefined)
+    try {
+      if (!isVersioned && from === base) {
+        // A document without versions: at least what was changed until now is seen.
+        const { data: now } = await dataProvider.getOne<Document>(name, { id: document.id })
+        if (Object.keys(changesOf(fields, from, now)).length > 0) return setTheirs(now)
+      }
+      const data = { ...from, ...changesOf(fields, from, values) }
+      const { data: saved } = await dataProvider.update<Document>(name, { id: document.id, data, previousData: from })
+      setTheirs(undefined)
+      begin(saved)
+      onSaved()
+      notify("explorer.form.saved", { type: "success" })
+    } catch (error) {
+      // It has the form of a document, as the provider's reads.
+      if (error instanceof KernelConflict && error.current !== undefined) setTheirs(error.current as Document)
+      else {
+        setTheirs(undefined)
+        refuse(error)
+      }
+    } finally {
+      setBusy(false)
+    }
+  }
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    // The form began with a document of the provider.
+    void write(base as Document, form.getValues())
+  }
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (!(event.ctrlKey || event.metaKey) || event.key !== "s") return
+      event.preventDefault()
+      globalThis.document.querySelector<HTMLFormElement>("form[data-document]")?.requestSubmit()
+    }
+    globalThis.addEventListener("keydown", onKey)
+    return () => globalThis.removeEventListener("keydown", onKey)
+  }, [])
+  return (
+    <FormProvider {...form}>
+      {isDeleted && <Alert severity="warning" sx={{ mb: 2 }}>{translate("explorer.deleted.notice")}</Alert>}
+      {!isDeleted && !isEditable && <Alert severity="info" sx={{ mb: 2 }}>{translate("explorer.form.readOnly")}</Alert>}
+      {isRestored && isChanged && (
+        <Alert
+          severity="info"
+          sx={{ mb: 2 }}
+          action={<Button color="inherit" onClick={() => begin(document)}>{translate("explorer.form.discard")}</Button>}
+        >
+          {translate("explorer.form.restored")}
+        </Alert>
+      )}
+      {isChanged && isOutdated && (
+        <Alert
+          severity="warning"
+          sx={{ mb: 2 }}
+          action={
+            <Button color="inherit" onClick={() => setTheirs(document)}>
+              {translate("explorer.conflict.compare")}
+            </Button>
+          }
+        >
+          {translate("explorer.conflict.notice")}
+        </Alert>
+      )}
+      {problem !== undefined && <Alert severity="error" sx={{ mb: 2 }}>{problem}</Alert>}
+      <Box
+        sx={{
+          display: "grid",
+          gridTemplateColumns: details.length > 0 ? { lg: "minmax(0, 1fr) 260px" } : "minmax(0, 1fr)",
+          gap: 2,
+          alignItems: "start"
+        }}
+      >
+        <Card component="form" data-document noValidate onSubmit={submit} sx={{ overflow: "visible" }}>
+          <Box sx={{ p: { xs: 2, sm: 3 } }}>
+            <Fields fields={entered} isDisabled={!isEditable} />
+          </Box>
+          {isEditable && (
+            <Box
+              className="no-print"
+              sx={{
+                position: "sticky",
+                bottom: 0,
+                zIndex: 2,
+                display: "flex",
+                alignItems: "center",
+                gap: 1,
+                px: { xs: 2, sm: 3 },
+                py: 1.25,
+                borderTop: 1,
+                borderColor: "divider",
+                backgroundColor: "background.paper",
+                borderRadius: "0 0 8px 8px"
+              }}
+            >
+              <Button type="submit" variant="contained" size="medium" loading={isBusy} disabled={!isChanged}>
+                {translate("ra.action.save")}
+              </Button>
+              {isChanged && (
+                <Button size="medium" color="inherit" onClick={() => begin(document)}>
+                  {translate("explorer.form.discard")}
+                </Button>
+              )}
+              <Box role="status" sx={{ ml: "auto", fontSize: "0.8125rem", color: "text.secondary" }}>
+                {isChanged && translate("explorer.form.unsaved")}
+              </Box>
+            </Box>
+          )}
+        </Card>
+        {details.length > 0 && (
+          <Card component="aside" sx={{ p: 2 }}>
+            {details.map((field) => <ReadOnly key={field.path} field={field} value={document[field.name]} />)}
+          </Card>
+        )}
+      </Box>
+      {theirs !== undefined && (
+        <Conflict
+          fields={fields.filter(({ isSetOnUpdate }) => isSetOnUpdate)}
+          base={base}
+          mine={form.getValues()}
+          theirs={theirs}
+          isBusy={isBusy}
+          onClose={() => setTheirs(undefined)}
+          onMerge={(merged) => void write(theirs, merged)}
+        />
+      )}
+    </FormProvider>
+  )
+}

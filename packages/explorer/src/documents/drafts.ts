@@ -1,0 +1,18 @@
+/** What somebody has entered and not saved. */
+export interface Draft {
+  /** The document that it began with. */
+  readonly base: { readonly [field: string]: unknown }
+  readonly values: { readonly [field: string]: unknown }
+}
+
+const drafts = new Map<string, Draft>()
+
+/** What was entered is kept while the page is open, also through a sign-out: in memory, as documents belong nowhere else. */
+export const draftOf = (key: string): Draft | undefined => drafts.get(key)
+
+export const keepDraft = (key: string, draft: Draft | undefined): void => {
+  if (draft === undefined) drafts.delete(key)
+  else drafts.set(key, draft)
+}
+
+export const hasDrafts = (): boolean => drafts.size > 0

@@ -1,0 +1,183 @@
+import type { FieldDescription } from "@appkernel/react-admin"
+import { Box, FormControlLabel, FormHelperText, MenuItem, Switch, TextField } from "@mui/material"
+import { PasswordInput, useTranslate } from "react-admin"
+import { useController } from "react-hook-form"
+import { fromLocalInput, toLocalInput } from "../data/dateTime.ts"
+import { FileInput } from "./FileInput.tsx"
+import { JsonInput } from "./JsonInput.tsx"
+import { ListInput } from "./ListInput.tsx"
+import { ModelInput } from "./ModelInput.tsx"
+import { NumberInput } from "./NumberInput.tsx"
+import { ReferencePicker } from "./ReferencePicker.tsx"
+
+export interface InputProps {
+  readonly field: FieldDescription
+  /** Where its value is in the form: `lines.0.quantity`. */
+  readonly source: string
+  readonly isDisabled?: boolean
+}
+
+/** How a field is entered, by what the service says of it. The service alone decides what is valid. */
+export const Input = ({ field, isDisabled = false, source }: InputProps) => {
+  switch (field.type) {
+    case "model":
+      return <ModelInput field={field} source={source} isDisabled={isDisabled} />
+    case "list":
+      return <ListInput field={field} source={source} isDisabled={isDisabled} />
+    case "file":
+    case "image":
+      return <FileInput field={field} source={source} isDisabled={isDisabled} />
+    case "json":
+      return <JsonInput field={field} source={source} isDisabled={isDisabled} />
+    case "password":
+      return (
+        <PasswordInput
+          source={source}
+          label={field.label}
+          helperText={field.help ?? false}
+          isRequired={field.isRequired}
+          disabled={isDisabled}
+          autoComplete="new-password"
+        />
+      )
+    default:
+      return <OneInput field={field} source={source} isDisabled={isDisabled} />
+  }
+}
+
+const OneInput = ({ field, isDisabled = false, source }: InputProps) => {
+  const translate = useTranslate()
+  const { field: { onBlur, onChange, ref, value }, fieldState: { error } } = useController({ name: source })
+  const problem = error?.message
+  const shared = {
+    label: field.label,
+    required: field.isRequired,
+    disabled: isDisabled,
+    error: problem !== undefined,
+    helperText: problem ?? field.help,
+    inputRef: ref,
+    onBlur
+  }
+  switch (field.type) {
+    case "boolean":
+      return field.isRequired || typeof field.default === "boolean"
+        ? (
+          <Box sx={{ my: 1 }}>
+            <FormControlLabel
+              label={field.label}
+              control={
+                <Switch
+                  checked={value === true || (value === undefined && field.default === true)}
+                  disabled={isDisabled}
+                  onChange={({ target }) => onChange(target.checked)}
+                  onBlur={onBlur}
+                  slotProps={{ input: { ref } }}
+                />
+              }
+            />
+            {shared.helperText !== undefined && (
+              <FormHelperText error={shared.error}>{shared.helperText}</FormHelperText>
+            )}
+          </Box>
+        )
+        : (
+          <TextField
+            {...shared}
+            select
+            value={typeof value === "boolean" ? String(value) : ""}
+            onChange={({ target }) => onChange(target.value === "" ? null : target.value === "true")}
+          >
+            <MenuItem value="">–</MenuItem>
+            <MenuItem value="true">{translate("ra.boolean.true")}</MenuItem>
+            <MenuItem value="false">{translate("ra.boolean.false")}</MenuItem>
+          </TextField>
+        )
+    case "enum": {
+      const choices = field.choices ?? []
+      // A value that is no longer a member is shown, and saved as it is.
+      const isKnown = value === undefined || value === null || value === "" || choices.some(({ id }) => id === value)
+      return (
+        <TextField
+          {...shared}
+          select
+          value={value === undefined || value === null ? "" : String(value)}
+          onChange={({ target }) => onChange(choices.find(({ id }) => String(id) === target.value)?.id ?? null)}
+        >
+          {!field.isRequired && <MenuItem value="">–</MenuItem>}
+          {choices.map(({ id, label }) => <MenuItem key={String(id)} value={String(id)}>{label}</MenuItem>)}
+          {!isKnown && <MenuItem value={String(value)}>{String(value)}</MenuItem>}
+        </TextField>
+      )
+    }
+    case "reference":
+      return field.reference === undefined
+        ? (
+          <TextField
+            {...shared}
+            value={value ?? ""}
+            onChange={({ target }) => onChange(target.value === "" ? null : target.value)}
+          />
+        )
+        : (
+          <ReferencePicker
+            resource={field.reference}
+            label={field.label}
+            value={value === undefined || value === null || value === "" ? null : String(value)}
+            onChange={onChange}
+            isRequired={field.isRequired}
+            isDisabled={isDisabled}
+            problem={problem}
+            help={field.help}
+          />
+        )
+    case "integer":
+    case "number":
+      return (
+        <NumberInput
+          {...shared}
+          isWhole={field.type === "integer"}
+          minimum={field.minimum}
+          maximum={field.maximum}
+          value={value}
+          onChange={onChange}
+        />
+      )
+    case "dateTime":
+      return (
+        <TextField
+          {...shared}
+          type="datetime-local"
+          value={toLocalInput(value)}
+          onChange={({ target }) => onChange(fromLocalInput(target.value))}
+          slotProps={{ inputLabel: { shrink: true }, htmlInput: { step: 1 } }}
+        />
+      )
+    case "date":
+    case "time":
+      return (
+        <TextField
+          {...shared}
+          type={field.type}
+          value={typeof value === "string" ? value : ""}
+          onChange={({ target }) => onChange(target.value === "" ? null : target.value)}
+          slotProps={{ inputLabel: { shrink: true }, htmlInput: field.type === "time" ? { step: 1 } : {} }}
+        />
+      )
+    default: {
+      const isLong = field.type === "longText" || field.type === "markdown" ||
+        (typeof value === "string" && (value.includes("\n") || value.length > 200))
+      return (
+        <TextField
+          {...shared}
+          type={field.type === "email" || field.type === "url" ? field.type : "text"}
+          multiline={isLong}
+          minRows={isLong ? 3 : undefined}
+          maxRows={isLong ? 16 : undefined}
+          value={value === undefined || value === null ? "" : String(value)}
+          onChange={({ target }) => onChange(target.value === "" ? null : target.value)}
+          slotProps={{ htmlInput: { dir: "auto", autoComplete: "off" } }}
+        />
+      )
+    }
+  }
+}

@@ -1,0 +1,159 @@
+import type { FieldDescription } from "@appkernel/react-admin"
+import AddIcon from "@mui/icons-material/Add"
+import DownIcon from "@mui/icons-material/ArrowDownward"
+import UpIcon from "@mui/icons-material/ArrowUpward"
+import CloseIcon from "@mui/icons-material/Close"
+import { Autocomplete, Box, Button, Chip, FormHelperText, IconButton, TextField, Typography } from "@mui/material"
+import { useTranslate } from "react-admin"
+import { useController, useFieldArray, useFormState } from "react-hook-form"
+import { defaultsOf } from "./defaults.ts"
+import { Fields } from "./Fields.tsx"
+import { FileInput } from "./FileInput.tsx"
+import { Input, type InputProps } from "./Input.tsx"
+import { JsonInput } from "./JsonInput.tsx"
+import { problemAt } from "./problems.ts"
+
+/** A list: chips for words, rows that can be moved for what has parts. */
+export const ListInput = (props: InputProps) => {
+  const { items } = props.field
+  if (items === undefined) return <JsonInput {...props} />
+  switch (items.type) {
+    case "file":
+    case "image":
+      return <FileInput {...props} />
+    case "text":
+    case "email":
+    case "url":
+    case "enum":
+      return <Words {...props} items={items} />
+    default:
+      return <Rows {...props} items={items} />
+  }
+}
+
+interface ListProps extends InputProps {
+  readonly items: FieldDescription
+}
+
+const Words = ({ field, isDisabled = false, items, source }: ListProps) => {
+  const translate = useTranslate()
+  const { field: { onBlur, onChange, ref, value } } = useController({ name: source })
+  const { errors } = useFormState({ name: source })
+  const words: ReadonlyArray<unknown> = Array.isArray(value) ? value : []
+  const label = (id: unknown): string => items.choices?.find((choice) => choice.id === id)?.label ?? String(id)
+  // The problem of one element says which one it is.
+  const problem = problemAt(errors, source) ??
+    words.map((_, i) => problemAt(errors, `${source}.${i}`)).find((one) => one !== undefined)
+  return (
+    <Autocomplete
+      multiple
+      freeSolo={items.choices === undefined}
+      autoSelect={items.choices === undefined}
+      disableCloseOnSelect
+      options={(items.choices ?? []).map(({ id }): unknown => id)}
+      getOptionLabel={label}
+      value={Array.from(words)}
+      onChange={(_, next) => onChange(next)}
+      onBlur={onBlur}
+      disabled={isDisabled}
+      renderValue={(chosen, propsOf) =>
+        chosen.map((one, i) => {
+          const { key, ...props } = propsOf({ index: i })
+          return <Chip {...props} key={key} size="small" label={<bdi>{label(one)}</bdi>} />
+        })}
+      renderInput={(params) => (
+        <TextField
+          {...params}
+          inputRef={ref}
+          label={field.label}
+          required={field.isRequired}
+          error={problem !== undefined}
+          helperText={problem ?? field.help ??
+            (items.choices === undefined ? translate("explorer.filter.several") : undefined)}
+        />
+      )}
+    />
+  )
+}
+
+const Rows = ({ field, isDisabled = false, items, source }: ListProps) => {
+  const translate = useTranslate()
+  const { append, fields: rows, move, remove } = useFieldArray({ name: source })
+  const { errors } = useFormState({ name: source })
+  const problem = problemAt(errors, source)
+  const isModel = items.type === "model"
+  return (
+    <Box component="fieldset" sx={{ m: 0, my: 1, p: 0, border: 0, minWidth: 0 }}>
+      <Typography component="legend" variant="h3" sx={{ p: 0, mb: 1 }}>
+        {field.label}
+        {field.isRequired ? " *" : ""}
+      </Typography>
+      {field.help !== undefined && <FormHelperText>{field.help}</FormHelperText>}
+      {rows.map((row, i) => {
+        const name = translate("explorer.form.element", { number: i + 1, name: field.label })
+        return (
+          <Box
+            key={row.id}
+            role="group"
+            aria-label={name}
+            sx={{
+              display: "flex",
+              gap: 1,
+              alignItems: "flex-start",
+              p: isModel ? 1.5 : 0,
+              mb: 1,
+              border: isModel ? 1 : 0,
+              borderColor: "divider",
+              borderRadius: 2
+            }}
+          >
+            <Typography aria-hidden="true" color="textSecondary" sx={{ fontSize: "0.75rem", minWidth: 18, pt: 2 }}>
+              {i + 1}
+            </Typography>
+            <Box sx={{ flex: 1, minWidth: 0 }}>
+              {isModel
+                ? <Fields fields={items.fields ?? []} source={`${source}.${i}`} isDisabled={isDisabled} />
+                : <Input field={{ ...items, label: name }} source={`${source}.${i}`} isDisabled={isDisabled} />}
+            </Box>
+            {!isDisabled && (
+              <Box sx={{ display: "flex", flexDirection: { xs: "column", sm: "row" }, pt: 0.75 }}>
+                <IconButton
+                  size="small"
+                  disabled={i === 0}
+                  aria-label={`${translate("ra.action.move_up")}: ${name}`}
+                  onClick={() => move(i, i - 1)}
+                >
+                  <UpIcon fontSize="small" />
+                </IconButton>
+                <IconButton
+                  size="small"
+                  disabled={i === rows.length - 1}
+                  aria-label={`${translate("ra.action.move_down")}: ${name}`}
+                  onClick={() => move(i, i + 1)}
+                >
+                  <DownIcon fontSize="small" />
+                </IconButton>
+                <IconButton
+                  size="small"
+                  aria-label={`${translate("ra.action.remove")}: ${name}`}
+                  onClick={() => remove(i)}
+                >
+                  <CloseIcon fontSize="small" />
+                </IconButton>
+              </Box>
+            )}
+          </Box>
+        )
+      })}
+      {!isDisabled && (
+        <Button
+          startIcon={<AddIcon />}
+          onClick={() => append(isModel ? defaultsOf(items.fields ?? []) : items.default ?? null)}
+        >
+          {translate("ra.action.add")}
+        </Button>
+      )}
+      {problem !== undefined && <FormHelperText error>{problem}</FormHelperText>}
+    </Box>
+  )
+}

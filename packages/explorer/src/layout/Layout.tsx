@@ -1,0 +1,55 @@
+import { Box, Divider, Typography, useMediaQuery } from "@mui/material"
+import {
+  AppBar,
+  Layout as Frame,
+  type LayoutProps,
+  LoadingIndicator,
+  LocalesMenuButton,
+  Logout,
+  ToggleThemeButton,
+  UserMenu
+} from "react-admin"
+import { useService } from "../data/Description.tsx"
+import { GoTo } from "./GoTo.tsx"
+import { Logo } from "./Logo.tsx"
+import { Menu } from "./Menu.tsx"
+import { SignOutEverywhere } from "./SignOutEverywhere.tsx"
+
+export const Layout = ({ children }: LayoutProps) => (
+  <Frame appBar={Bar} menu={Menu}>
+    <Box sx={{ px: { xs: 1.5, sm: 3 }, py: 2, maxWidth: 1680, width: "100%", minWidth: 0 }}>{children}</Box>
+  </Frame>
+)
+
+const Bar = () => {
+  const { title } = useService()
+  const isNarrow = useMediaQuery("(max-width: 599.95px)")
+  return (
+    <AppBar
+      alwaysOn
+      toolbar={
+        <>
+          <LocalesMenuButton />
+          <ToggleThemeButton />
+          <LoadingIndicator />
+        </>
+      }
+      userMenu={
+        <UserMenu>
+          <SignOutEverywhere />
+          <Divider />
+          <Logout />
+        </UserMenu>
+      }
+    >
+      {!isNarrow && (
+        <Box sx={{ display: "flex", alignItems: "center", gap: 1, mr: 1 }}>
+          <Logo size={24} />
+          <Typography sx={{ fontWeight: 650, whiteSpace: "nowrap" }}>{title}</Typography>
+        </Box>
+      )}
+      <Box sx={{ flex: 1 }} />
+      <GoTo />
+    </AppBar>
+  )
+}

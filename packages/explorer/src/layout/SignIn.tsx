@@ -1,0 +1,63 @@
+import { Alert, Box, Button, Card, TextField, Typography } from "@mui/material"
+import { type FormEvent, useState } from "react"
+import { LocalesMenuButton, Notification, ToggleThemeButton, useAuthProvider, useTranslate } from "react-admin"
+import { Logo } from "./Logo.tsx"
+
+/** The page on which somebody signs in. What they came for has its address, and is there when they have. */
+export const SignIn = () => {
+  const translate = useTranslate()
+  const provider = useAuthProvider()
+  const [problem, setProblem] = useState<string>()
+  const [isBusy, setBusy] = useState(false)
+  const submit = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const entered = new FormData(event.currentTarget)
+    setBusy(true)
+    setProblem(undefined)
+    try {
+      await provider?.login({ username: entered.get("username"), password: entered.get("password") })
+    } catch (error) {
+      setProblem(error instanceof Error && error.message !== "" ? error.message : translate("ra.auth.sign_in_error"))
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <Box sx={{ minHeight: "100vh", display: "flex", flexDirection: "column" }}>
+      <Box component="header" sx={{ display: "flex", justifyContent: "flex-end", p: 1 }}>
+        <LocalesMenuButton />
+        <ToggleThemeButton />
+      </Box>
+      <Box component="main" sx={{ flex: 1, display: "grid", placeItems: "center", p: 2, pb: 12 }}>
+        <Card sx={{ width: "100%", maxWidth: 384, p: { xs: 3, sm: 4 } }}>
+          <Logo size={36} />
+          <Typography variant="h1" sx={{ mt: 2 }}>{translate("explorer.signIn.title")}</Typography>
+          <Typography color="textSecondary" sx={{ mt: 0.5, mb: 2 }}>
+            {translate("explorer.signIn.to", { host: globalThis.location.host })}
+          </Typography>
+          <form onSubmit={(event) => void submit(event)}>
+            {problem !== undefined && <Alert severity="error" sx={{ mb: 1 }}>{problem}</Alert>}
+            <TextField
+              name="username"
+              label={translate("ra.auth.username")}
+              autoComplete="username"
+              required
+              autoFocus
+            />
+            <TextField
+              name="password"
+              type="password"
+              label={translate("ra.auth.password")}
+              autoComplete="current-password"
+              required
+            />
+            <Button type="submit" variant="contained" size="large" fullWidth loading={isBusy} sx={{ mt: 2 }}>
+              {translate("ra.auth.sign_in")}
+            </Button>
+          </form>
+        </Card>
+      </Box>
+      <Notification />
+    </Box>
+  )
+}

@@ -1,0 +1,20 @@
+import { Box, Button, CircularProgress, Typography } from "@mui/material"
+import { useTranslate } from "react-admin"
+
+/** While the page asks the service, and if it does not answer. */
+export const Waiting = ({ message, onRetry }: { readonly message?: string; readonly onRetry?: () => unknown }) => {
+  const translate = useTranslate()
+  return (
+    <Box component="main" sx={{ minHeight: "100vh", display: "grid", placeItems: "center", p: 3 }}>
+      {message === undefined
+        ? <CircularProgress size={28} aria-label={translate("ra.page.loading")} />
+        : (
+          <Box sx={{ textAlign: "center", maxWidth: 480 }} role="alert">
+            <Typography variant="h1" gutterBottom>{translate("explorer.unreachable")}</Typography>
+            <Typography color="textSecondary" sx={{ mb: 2 }}>{message}</Typography>
+            <Button variant="contained" onClick={() => onRetry?.()}>{translate("explorer.again")}</Button>
+          </Box>
+        )}
+    </Box>
+  )
+}

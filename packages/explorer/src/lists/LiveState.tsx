@@ -1,0 +1,32 @@
+import { Box, Chip, Tooltip } from "@mui/material"
+import { useTranslate } from "react-admin"
+import type { LiveRows } from "./useLiveRows.ts"
+
+/** Whether the list is live, and what has just come into it or left it. */
+export const LiveState = ({ live: { entered, isLive, left } }: { readonly live: LiveRows }) => {
+  const translate = useTranslate()
+  const said = [
+    ...(entered > 0 ? [translate("explorer.live.entered", { smart_count: entered })] : []),
+    ...(left > 0 ? [translate("explorer.live.left", { smart_count: left })] : [])
+  ].join(", ")
+  return (
+    <>
+      {isLive && (
+        <Tooltip title={translate("explorer.live.help")}>
+          <Chip
+            size="small"
+            variant="outlined"
+            icon={
+              <Box
+                component="span"
+                sx={{ width: 7, height: 7, borderRadius: "50%", backgroundColor: "success.main", ml: "8px !important" }}
+              />
+            }
+            label={translate("explorer.live.label")}
+          />
+        </Tooltip>
+      )}
+      <Box role="status" sx={{ fontSize: "0.8125rem", color: "text.secondary" }}>{said}</Box>
+    </>
+  )
+}

@@ -1,0 +1,128 @@
+import type { FieldDescription } from "@appkernel/react-admin"
+import {
+  Alert,
+  Autocomplete,
+  Button,
+  CircularProgress,
+  Dialog,
+  DialogActions,
+  DialogContent,
+  DialogTitle,
+  TextField,
+  Typography
+} from "@mui/material"
+import { useQuery } from "@tanstack/react-query"
+import { useState } from "react"
+import { useListContext, useNotify, useTranslate } from "react-admin"
+import { FormProvider, useForm } from "react-hook-form"
+import { useConnection, useDescribed } from "../data/Description.tsx"
+import { plain } from "../data/documents.ts"
+import { sentenceOf } from "../data/sentences.ts"
+import { Input } from "../inputs/Input.tsx"
+
+interface ManyDialogProps {
+  readonly does: "update" | "delete"
+  /** The chosen documents; without them, all of the list's filter. */
+  readonly ids?: ReadonlyArray<string>
+  readonly onClose: () => void
+}
+
+/** Changes or deletes many documents, after saying of how many. */
+export const ManyDialog = ({ does, ids, onClose }: ManyDialogProps) => {
+  const translate = useTranslate()
+  const notify = useNotify()
+  const { dataProvider } = useConnection()
+  const { fields, label, labelPlural, may, name } = useDescribed()
+  const { filterValues, onUnselectItems, refetch } = useListContext()
+  const form = useForm<{ readonly [field: string]: unknown }>({ defaultValues: {} })
+  const [field, setField] = useState<FieldDescription | null>(null)
+  const [problem, setProblem] = useState<string>()
+  const [isBusy, setBusy] = useState(false)
+  const filter = ids === undefined ? filterValues as { readonly [path: string]: unknown } : { id: ids }
+  const isMany = does === "update" ? may.updateMany : may.deleteMany
+  const preview = useQuery({
+    queryKey: [name, "countMatching", does, filter],
+    queryFn: () => dataProvider.countMatching(name, filter, isMany ? does : undefined),
+    gcTime: 0,
+    retry: false
+  })
+  const changeable = fields.filter(({ isSetOnUpdate, type }) =>
+    isSetOnUpdate && type !== "file" && type !== "image" && type !== "password"
+  )
+  const count = preview.data?.count
+  const run = async () => {
+    setBusy(true)
+    setProblem(undefined)
+    try {
+      const data = field === null ? {} : { [field.name]: plain(form.getValues(field.name), field) ?? null }
+      const done = does === "update"
+        ? isMany
+          ? (await dataProvider.updateMatching(name, filter, data)).count
+          : (await dataProvider.updateMany(name, { ids: ids ?? [], data })).data.length
+        : isMany
+        ? (await dataProvider.deleteMatching(name, filter)).count
+        : (await dataProvider.deleteMany(name, { ids: ids ?? [] })).data.length
+      onUnselectItems()
+      await refetch()
+      notify(`explorer.many.${does === "update" ? "changed" : "deleted"}`, {
+        type: "success",
+        messageArgs: { smart_count: done }
+      })
+      onClose()
+    } catch (error) {
+      setProblem(sentenceOf(error))
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <Dialog open onClose={onClose} fullWidth maxWidth="sm">
+      <DialogTitle>
+        {translate(`explorer.many.${does === "update" ? "changeTitle" : "deleteTitle"}`, { name: labelPlural })}
+      </DialogTitle>
+      <DialogContent>
+        {preview.isPending
+          ? <CircularProgress size={20} aria-label={translate("ra.page.loading")} />
+          : (
+            <Typography role="status" sx={{ mb: 1 }}>
+              {preview.error === null
+                ? translate("explorer.many.preview", {
+                  smart_count: count ?? 0,
+                  name: count === 1 ? label : labelPlural
+                })
+                : sentenceOf(preview.error)}
+            </Typography>
+          )}
+        {does === "update" && (
+          <FormProvider {...form}>
+            <Autocomplete
+              options={changeable}
+              value={field}
+              onChange={(_, next) => {
+                form.reset({})
+                setField(next)
+              }}
+              getOptionLabel={({ label }) => label}
+              getOptionKey={({ path }) => path}
+              renderInput={(params) => <TextField {...params} label={translate("explorer.filter.field")} />}
+            />
+            {field !== null && <Input key={field.path} field={field} source={field.name} />}
+          </FormProvider>
+        )}
+        {problem !== undefined && <Alert severity="error" sx={{ mt: 1 }}>{problem}</Alert>}
+      </DialogContent>
+      <DialogActions>
+        <Button color="inherit" onClick={onClose}>{translate("ra.action.cancel")}</Button>
+        <Button
+          variant="contained"
+          color={does === "delete" ? "error" : "primary"}
+          loading={isBusy}
+          disabled={count === undefined || count === 0 || (does === "update" && field === null)}
+          onClick={() => void run()}
+        >
+          {translate(`explorer.many.${does === "update" ? "change" : "delete"}Count`, { smart_count: count ?? 0 })}
+        </Button>
+      </DialogActions>
+    </Dialog>
+  )
+}

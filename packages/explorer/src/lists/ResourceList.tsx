@@ -1,0 +1,109 @@
+import AddIcon from "@mui/icons-material/Add"
+import { Box, Button, Card, Chip, Typography, useMediaQuery } from "@mui/material"
+import {
+  ColumnsButton,
+  Link,
+  ListBase,
+  Pagination,
+  useCreatePath,
+  useListContext,
+  useLocaleState,
+  useTranslate
+} from "react-admin"
+import { useDescribed } from "../data/Description.tsx"
+import { CollectionActions } from "../documents/CollectionActions.tsx"
+import { PageTitle } from "../layout/PageTitle.tsx"
+import { Cards } from "./Cards.tsx"
+import { CsvButton } from "./CsvButton.tsx"
+import { FilterBar } from "./FilterBar.tsx"
+import { LiveState } from "./LiveState.tsx"
+import { ManyMenu } from "./ManyMenu.tsx"
+import { NoRows } from "./NoRows.tsx"
+import { Rows } from "./Rows.tsx"
+import { useLiveRows } from "./useLiveRows.ts"
+
+/** The documents of a model: those that the filter of the address finds, in its order. */
+export const ResourceList = () => {
+  const { fields } = useDescribed()
+  const isSorted = (path: string) => fields.find((field) => field.path === path)?.isSortable === true
+  // What is new stands first, where the model says when documents were made.
+  const newest = ["created", "inserted", "placed", "added", "at", "date"].find(isSorted)
+  return (
+    <ListBase
+      perPage={25}
+      sort={newest === undefined ? { field: "id", order: "ASC" } : { field: newest, order: "DESC" }}
+      disableAuthentication
+    >
+      <ListPage />
+    </ListBase>
+  )
+}
+
+const ListPage = () => {
+  const resource = useDescribed()
+  const translate = useTranslate()
+  const [locale] = useLocaleState()
+  const path = useCreatePath()
+  const { error, isPending, resource: name, total } = useListContext()
+  const isNarrow = useMediaQuery("(max-width: 599.95px)")
+  const live = useLiveRows()
+  return (
+    <Box component="section" aria-label={resource.labelPlural}>
+      <PageTitle title={resource.labelPlural} />
+      <Box sx={{ display: "flex", flexWrap: "wrap", alignItems: "center", gap: 1, mb: 1.5 }}>
+        <Typography variant="h1">{resource.labelPlural}</Typography>
+        {total !== undefined && (
+          <Chip
+            size="small"
+            label={new Intl.NumberFormat(locale).format(total)}
+            aria-label={translate("explorer.total", { smart_count: total })}
+          />
+        )}
+        <LiveState live={live} />
+        <Box
+          className="no-print"
+          sx={{ ml: "auto", display: "flex", alignItems: "center", flexWrap: "wrap", gap: 0.5 }}
+        >
+          <CollectionActions />
+          {!isNarrow && <ColumnsButton />}
+          <CsvButton />
+          <ManyMenu />
+          {resource.may.create && (
+            <Button
+              variant="contained"
+              startIcon={<AddIcon />}
+              component={Link}
+              to={path({ resource: name, type: "create" })}
+            >
+              {translate("explorer.goTo.new", { name: resource.label })}
+            </Button>
+          )}
+        </Box>
+      </Box>
+      <FilterBar />
+      {/* While a list is asked for, its place is taken: nothing jumps. */}
+      <Card sx={{ minHeight: isPending ? 420 : undefined, overflow: "hidden" }}>
+        {error !== null && error !== undefined
+          ? <Problem error={error} />
+          : total === 0
+          ? <NoRows />
+          : isNarrow
+          ? <Cards live={live} />
+          : <Rows live={live} />}
+        {(total === undefined || total > 0) && <Pagination rowsPerPageOptions={[10, 25, 50, 100, 250]} />}
+      </Card>
+    </Box>
+  )
+}
+
+/** What the service says of a filter or an order that it does not take. */
+const Problem = ({ error }: { readonly error: Error }) => {
+  const translate = useTranslate()
+  const { setFilters } = useListContext()
+  return (
+    <Box role="alert" sx={{ p: 4, textAlign: "center" }}>
+      <Typography sx={{ mb: 2 }}>{error.message}</Typography>
+      <Button variant="outlined" onClick={() => setFilters({})}>{translate("ra.action.remove_all_filters")}</Button>
+    </Box>
+  )
+}

@@ -1,0 +1,58 @@
+import { alpha } from "@mui/material/styles"
+import { useMemo } from "react"
+import { DataTable, useListContext } from "react-admin"
+import { useDescribed } from "../data/Description.tsx"
+import { type Document, valueAt } from "../data/documents.ts"
+import { BulkActions } from "./BulkActions.tsx"
+import { Cell } from "./Cell.tsx"
+import { columnsOf, hiddenColumnsOf } from "./columns.ts"
+import type { LiveRows } from "./useLiveRows.ts"
+
+const isNumber = (type: string): boolean => type === "integer" || type === "number" || type === "decimal"
+
+/** Prices have two decimals, all of them, as soon as one has. */
+const decimalsOf = (rows: ReadonlyArray<Document>, path: string): number =>
+  Math.min(6, Math.max(0, ...rows.map((row) => /\.(\d+)$/u.exec(String(valueAt(row, path)))?.[1]?.length ?? 0)))
+
+/** The table of a list. */
+export const Rows = ({ live }: { readonly live: LiveRows }) => {
+  const resource = useDescribed()
+  const columns = useMemo(() => columnsOf(resource), [resource])
+  const hidden = useMemo(() => Array.from(hiddenColumnsOf(resource)), [resource])
+  const { may } = resource
+  const { data = [] } = useListContext<Document>()
+  const hasBulk = may.delete || may.deleteMany || may.update || may.updateMany
+  return (
+    <DataTable
+      rowClick={may.get ? "edit" : false}
+      hiddenColumns={hidden}
+      bulkActionButtons={hasBulk ? <BulkActions /> : false}
+      rowSx={(document) =>
+        live.touched.has(String(document.id))
+          ? {
+            animation: "explorer-touched 4s ease-out",
+            "@keyframes explorer-touched": {
+              "0%, 30%": {
+                backgroundColor: ({ palette }: { palette: { warning: { main: string } } }) =>
+                  alpha(palette.warning.main, 0.22)
+              },
+              "100%": { backgroundColor: "transparent" }
+            }
+          }
+          : {}}
+      sx={{ "& .RaDataTable-tableWrapper": { overflowX: "auto" }, "& td": { maxWidth: 340 } }}
+    >
+      {columns.map((field) => (
+        <DataTable.Col
+          key={field.path}
+          source={field.path}
+          label={field.label}
+          disableSort={!field.isSortable}
+          align={isNumber(field.type) ? "right" : "left"}
+        >
+          <Cell field={field} decimals={field.type === "number" ? decimalsOf(data, field.path) : undefined} />
+        </DataTable.Col>
+      ))}
+    </DataTable>
+  )
+}

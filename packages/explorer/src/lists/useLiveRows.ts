@@ -1,0 +1,77 @@
+import { useEffect, useRef, useState } from "react"
+import { useListContext } from "react-admin"
+import { useConnection, useDescribed } from "../data/Description.tsx"
+import { type Document, isSame } from "../data/documents.ts"
+
+/** What happens in a list while somebody looks at it. */
+export interface LiveRows {
+  /** Whether the model has a stream of changes. */
+  readonly isLive: boolean
+  /** The rows that somebody has just written. */
+  readonly touched: ReadonlySet<string>
+  /** How many rows have come into what is shown, and how many have left it. */
+  readonly entered: number
+  readonly left: number
+}
+
+const still: LiveRows = { isLive: true, touched: new Set(), entered: 0, left: 0 }
+
+/** How long a row is lit, and how long several changes are gathered before the list is asked for again. */
+const litFor = 4_000
+const gatherFor = 250
+
+/** Asks for the list again when something of its model has changed, and says what that did to the rows. */
+export const useLiveRows = (): LiveRows => {
+  const { dataProvider } = useConnection()
+  const { may, name } = useDescribed()
+  const { data, filterValues, page, perPage, refetch, sort } = useListContext<Document>()
+  const [state, setState] = useState<LiveRows>(still)
+  const query = JSON.stringify([name, filterValues, page, perPage, sort])
+  const seen = useRef<{ readonly query: string; readonly rows: ReadonlyArray<Document> }>(undefined)
+  const again = useRef(refetch)
+  useEffect(() => {
+    again.current = refetch
+  }, [refetch])
+
+  useEffect(() => {
+    if (!may.watch) return undefined
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const stop = dataProvider.watch(name, () => {
+      timer ??= setTimeout(() => {
+        timer = undefined
+        void again.current()
+      }, gatherFor)
+    })
+    return () => {
+      clearTimeout(timer)
+      stop()
+    }
+  }, [dataProvider, may.watch, name])
+
+  useEffect(() => {
+    if (data === undefined) return undefined
+    const before = seen.current
+    seen.current = { query, rows: data }
+    if (before === undefined || before.query !== query || before.rows === data) return undefined
+    const earlier = new Map(before.rows.map((row) => [row.id, row]))
+    const entered = data.filter(({ id }) => !earlier.has(id))
+    const left = before.rows.filter(({ id }) => !data.some((row) => row.id === id))
+    const changed = data.filter((row) => earlier.has(row.id) && !isSame(earlier.get(row.id), row))
+    if (entered.length + left.length + changed.length === 0) return undefined
+    setState({
+      isLive: true,
+      touched: new Set([...entered, ...changed].map(({ id }) => id)),
+      entered: entered.length,
+      left: left.length
+    })
+    return undefined
+  }, [data, query])
+
+  useEffect(() => {
+    if (state === still) return undefined
+    const timer = setTimeout(() => setState(still), litFor)
+    return () => clearTimeout(timer)
+  }, [state])
+
+  return may.watch ? state : { ...state, isLive: false }
+}

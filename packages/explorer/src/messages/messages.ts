@@ -1,0 +1,23 @@
+import type { Language } from "@appkernel/react-admin"
+import raEnglish from "ra-language-english"
+import { english } from "./english.ts"
+
+/** The languages of the page. German is loaded when somebody reads it. */
+export const messages: readonly [Language, ...ReadonlyArray<Language>] = [
+  // react-admin's package has texts alone.
+  {
+    locale: "en",
+    name: "English",
+    messages: { ...raEnglish as unknown as Record<string, typeof english>, explorer: english }
+  },
+  { locale: "de", name: "Deutsch", messages: async () => (await import("./german.ts")).german }
+]
+
+const isOffered = (locale: string): boolean => messages.some((language) => language.locale === locale)
+
+/** The language that somebody has chosen before or, without one, the first of their browser's that there is. */
+export const initialLocale = (): string => {
+  const chosen = localStorage.getItem("RaStoreappkernel-explorer.locale")?.replaceAll("\"", "")
+  const wanted = [chosen ?? "", ...navigator.languages.map((language) => language.split("-")[0] ?? "")]
+  return wanted.find(isOffered) ?? "en"
+}
