@@ -1,0 +1,83 @@
+import type { FieldDescription, ResourceDescription } from "@appkernel/react-admin"
+
+/** A document as react-admin has it. */
+export interface Document {
+  readonly id: string
+  readonly [field: string]: unknown
+}
+
+export const isObject = (value: unknown): value is { readonly [key: string]: unknown } =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** The value at a path such as `address.city`. */
+export const valueAt = (document: unknown, path: string): unknown =>
+  path.split(".").reduce<unknown>(
+    (value, key) => isObject(value) || Array.isArray(value) ? Reflect.get(value, key) : undefined,
+    document
+  )
+
+/**
+ * A value without what says nothing: members that are missing or `null`, and names that begin with `_`, which the service adds.
+ * Free JSON stays as it is.
+ */
+export const plain = (value: unknown, field?: FieldDescription): unknown => {
+  if (field?.type === "json" || value instanceof Blob) return value
+  if (Array.isArray(value)) return value.map((one: unknown) => plain(one, field?.items) ?? null)
+  if (!isObject(value)) return value ?? undefined
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, member]) => {
+      if (key.startsWith("_")) return []
+      const within = plain(member, (field?.fields ?? field?.items?.fields)?.find(({ name }) => name === key))
+      return within === undefined ? [] : [[key, within] as const]
+    })
+  )
+}
+
+export const isSame = (one: unknown, other: unknown): boolean => {
+  if (Object.is(one, other)) return true
+  if (Array.isArray(one) && Array.isArray(other)) {
+    return one.length === other.length && one.every((value, i) => isSame(value, other[i]))
+  }
+  if (!isObject(one) || !isObject(other) || one instanceof Blob || other instanceof Blob) return false
+  const keys = Object.keys(one)
+  return keys.length === Object.keys(other).length &&
+    keys.every((key) => Object.hasOwn(other, key) && isSame(one[key], other[key]))
+}
+
+/** What of a document differs from another state of it, by the names of its fields; `null` is no value. */
+export const changesOf = (
+  fields: ReadonlyArray<FieldDescription>,
+  before: { readonly [field: string]: unknown },
+  after: { readonly [field: string]: unknown }
+): { readonly [field: string]: unknown } =>
+  Object.fromEntries(
+    fields.flatMap((field) => {
+      const value = plain(after[field.name], field)
+      return isSame(plain(before[field.name], field), value) ? [] : [[field.name, value ?? null] as const]
+    })
+  )
+
+/** How a document is named to people. */
+export const nameOf = (
+  resource: ResourceDescription,
+  document: { readonly [field: string]: unknown } | undefined
+): string => {
+  const name = valueAt(document, resource.representation)
+  const text = typeof name === "string" || typeof name === "number" ? String(name) : ""
+  return text.trim() === "" ? String(document?.["id"] ?? "") : text
+}
+
+/** Whether the links of a document, which say what the caller may do with it, have one of these methods for it itself. */
+export const mayBy = (document: Document, methods: ReadonlyArray<string>): boolean => {
+  const links = document["_links"]
+  const self = isObject(links) ? links["self"] : undefined
+  const allowed = isObject(self) ? self["methods"] : undefined
+  if (allowed === undefined) return !isObject(links)
+  return methods.some((method) => allowed === method || (Array.isArray(allowed) && allowed.includes(method)))
+}
+
+/** Whether a document has a link of that name; one without links is asked about nothing. */
+export const hasLink = (document: Document, name: string): boolean => {
+  const links = document["_links"]
+  return !isObject(links) || Object.hasOwn(links, name)
+}

@@ -1,0 +1,11 @@
+/** Gives somebody a file. */
+export const saveAs = (content: Blob | string, name: string): void => {
+  const url = URL.createObjectURL(
+    typeof content === "string" ? new Blob([content], { type: "text/csv;charset=utf-8" }) : content
+  )
+  const link = document.createElement("a")
+  link.href = url
+  link.download = name
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(url), 60_000)
+}
