@@ -1,4 +1,5 @@
 import type { FieldDescription, ResourceDescription } from "@appkernel/react-admin"
+import { textOf } from "./text.ts"
 
 /** A document as react-admin has it. */
 export interface Document {
@@ -64,7 +65,7 @@ export const nameOf = (
 ): string => {
   const name = valueAt(document, resource.representation)
   const text = typeof name === "string" || typeof name === "number" ? String(name) : ""
-  return text.trim() === "" ? String(document?.["id"] ?? "") : text
+  return text.trim() === "" ? textOf(document?.["id"]) : text
 }
 
 /** Whether the links of a document, which say what the caller may do with it, have one of these methods for it itself. */

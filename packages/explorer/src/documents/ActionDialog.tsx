@@ -1,9 +1,10 @@
 import type { ActionDescription } from "@appkernel/react-admin"
 import { Alert, Box, Button, Dialog, DialogActions, DialogContent, DialogContentText, DialogTitle } from "@mui/material"
-import { type FormEvent, useMemo, useState } from "react"
+import { type SyntheticEvent, useMemo, useState } from "react"
 import { useTranslate } from "react-admin"
 import { FormProvider } from "react-hook-form"
 import { isObject, plain } from "../data/documents.ts"
+import { textOf } from "../data/text.ts"
 import { defaultsOf } from "../inputs/defaults.ts"
 import { Fields } from "../inputs/Fields.tsx"
 import { useDocumentForm } from "./useDocumentForm.ts"
@@ -39,7 +40,7 @@ export const ActionDialog = ({ action, onClose, onDone, run }: ActionDialogProps
       setBusy(false)
     }
   }
-  const submit = (event: FormEvent) => {
+  const submit = (event: SyntheticEvent) => {
     event.preventDefault()
     event.stopPropagation()
     void execute()
@@ -92,7 +93,7 @@ const Answer = ({ value }: { readonly value: unknown }) => {
     )
     : (
       <Alert severity="success">
-        <bdi>{String(value)}</bdi>
+        <bdi>{textOf(value)}</bdi>
       </Alert>
     )
 }

@@ -67,7 +67,7 @@ export const Conflict = ({ base, fields, isBusy, mine, onClose, onMerge, theirs 
           return (
             <Box
               key={field.name}
-              sx={{ mb: 2, border: 1, borderColor: isOfBoth ? "warning.main" : "divider", borderRadius: 2, p: 1.5 }}
+              sx={{ mb: 2, border: 1, borderColor: isOfBoth ? "warning.main" : "divider", borderRadius: 1, p: 1.5 }}
             >
               <Typography variant="h3" id={`conflict-${field.name}`}>{field.label}</Typography>
               <RadioGroup

@@ -1,6 +1,6 @@
 import { Alert, Box, Breadcrumbs, Button, Card, Typography } from "@mui/material"
 import { useQueryClient } from "@tanstack/react-query"
-import { type FormEvent, useMemo, useState } from "react"
+import { type SyntheticEvent, useMemo, useState } from "react"
 import { Link, useCreatePath, useNotify, useTranslate } from "react-admin"
 import { FormProvider } from "react-hook-form"
 import { useNavigate } from "react-router-dom"
@@ -48,7 +48,7 @@ export const CreatePage = () => {
       setBusy(false)
     }
   }
-  const submit = (event: FormEvent) => {
+  const submit = (event: SyntheticEvent) => {
     event.preventDefault()
     void create()
   }

@@ -1,6 +1,6 @@
 import { KernelConflict } from "@appkernel/react-admin"
 import { Alert, Box, Button, Card } from "@mui/material"
-import { type FormEvent, useEffect, useState } from "react"
+import { type SyntheticEvent, useEffect, useState } from "react"
 import { useNotify, useTranslate } from "react-admin"
 import { FormProvider } from "react-hook-form"
 import { useConnection, useDescribed } from "../data/Description.tsx"
@@ -70,7 +70,7 @@ export const EditForm = ({ document, isDeleted, isEditable, onSaved }: EditFormP
       setBusy(false)
     }
   }
-  const submit = (event: FormEvent) => {
+  const submit = (event: SyntheticEvent) => {
     event.preventDefault()
     // The form began with a document of the provider.
     void write(base as Document, form.getValues())
@@ -149,7 +149,7 @@ export const EditForm = ({ document, isDeleted, isEditable, onSaved }: EditFormP
                   {translate("explorer.form.discard")}
                 </Button>
               )}
-              <Box role="status" sx={{ ml: "auto", fontSize: "0.8125rem", color: "text.secondary" }}>
+              <Box component="output" sx={{ ml: "auto", fontSize: "0.8125rem", color: "text.secondary" }}>
                 {isChanged && translate("explorer.form.unsaved")}
               </Box>
             </Box>

@@ -53,7 +53,7 @@ export const useDocumentForm = (key: string, fields: ReadonlyArray<FieldDescript
   /** Shows what the service says is wrong: at each field, and above the form what is about none. */
   const refuse = (error: unknown) => {
     const problems = error instanceof KernelError ? Object.entries(error.body.errors) : []
-    const [first] = problems.filter(([path]) => !path.startsWith("root"))
+    const first = problems.find(([path]) => !path.startsWith("root"))
     for (const [path, message] of problems) {
       if (!path.startsWith("root")) setError(path, { type: "server", message })
     }

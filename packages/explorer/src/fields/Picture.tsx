@@ -4,6 +4,7 @@ import { Box } from "@mui/material"
 import { useEffect, useState } from "react"
 import { useConnection } from "../data/Description.tsx"
 import { isObject } from "../data/documents.ts"
+import { textOf } from "../data/text.ts"
 
 interface PictureProps {
   readonly field: FieldDescription
@@ -17,7 +18,7 @@ interface PictureProps {
 export const Picture = ({ field, id, resource, size = 36, value }: PictureProps) => {
   const { dataProvider } = useConnection()
   const [url, setUrl] = useState<string>()
-  const key = isObject(value) ? String(value["sha256"] ?? value["key"] ?? "") : ""
+  const key = isObject(value) ? textOf(value["sha256"] ?? value["key"]) : ""
   const isPicture = field.type === "image" && key !== ""
   const [smallest] = field.file?.sizes ?? []
   useEffect(() => {
@@ -36,9 +37,9 @@ export const Picture = ({ field, id, resource, size = 36, value }: PictureProps)
     return () => {
       isGone = true
     }
-  }, [dataProvider, field.name, id, isPicture, key, resource, smallest])
+  }, [dataProvider, field.name, id, isPicture, resource, smallest])
   if (key === "") return <Box component="span" sx={{ color: "text.secondary" }}>–</Box>
-  const name = isObject(value) ? String(value["name"] ?? "") : ""
+  const name = isObject(value) ? textOf(value["name"]) : ""
   return url === undefined
     ? <FileIcon fontSize="small" color="disabled" titleAccess={name} />
     : (

@@ -5,6 +5,7 @@ import { Box, Chip, Link as Anchor, Stack, Typography } from "@mui/material"
 import { useLocaleState, useTranslate } from "react-admin"
 import { dayOf, instantOf } from "../data/dateTime.ts"
 import { isObject } from "../data/documents.ts"
+import { textOf } from "../data/text.ts"
 import { ReferenceLink } from "./ReferenceLink.tsx"
 import { toneOf } from "./tones.ts"
 
@@ -33,8 +34,8 @@ export const Value = ({ decimals, field, isBrief = false, value }: ValueProps) =
         ? <CheckIcon fontSize="small" color="success" titleAccess={translate("ra.boolean.true")} />
         : <CloseIcon fontSize="small" color="disabled" titleAccess={translate("ra.boolean.false")} />
     case "enum": {
-      const label = field.choices?.find(({ id }) => id === value)?.label ?? String(value)
-      return <Chip size="small" label={label} sx={toneOf(String(value))} />
+      const label = field.choices?.find(({ id }) => id === value)?.label ?? textOf(value)
+      return <Chip size="small" label={label} sx={toneOf(textOf(value))} />
     }
     case "integer":
     case "number":
@@ -52,7 +53,7 @@ export const Value = ({ decimals, field, isBrief = false, value }: ValueProps) =
       const day = dayOf(value)
       if (day === undefined) return <Words isBrief={isBrief} value={value} />
       return (
-        <Box component="time" dateTime={String(value)} sx={{ whiteSpace: "nowrap" }}>
+        <Box component="time" dateTime={textOf(value)} sx={{ whiteSpace: "nowrap" }}>
           {new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeZone: "UTC" }).format(day)}
         </Box>
       )
@@ -60,15 +61,15 @@ export const Value = ({ decimals, field, isBrief = false, value }: ValueProps) =
     case "reference":
       return field.reference === undefined
         ? <Words isBrief={isBrief} value={value} />
-        : <ReferenceLink resource={field.reference} id={String(value)} />
+        : <ReferenceLink resource={field.reference} id={textOf(value)} />
     case "email":
       return (
-        <Anchor href={`mailto:${encodeURIComponent(String(value))}`} onClick={stop}>{short(value, isBrief)}</Anchor>
+        <Anchor href={`mailto:${encodeURIComponent(textOf(value))}`} onClick={stop}>{short(value, isBrief)}</Anchor>
       )
     case "url":
-      return /^https?:\/\//iu.test(String(value))
+      return /^https?:\/\//iu.test(textOf(value))
         ? (
-          <Anchor href={String(value)} target="_blank" rel="noopener noreferrer" onClick={stop}>
+          <Anchor href={textOf(value)} target="_blank" rel="noopener noreferrer" onClick={stop}>
             {short(value, isBrief)}
           </Anchor>
         )
@@ -103,7 +104,7 @@ const stop = (event: { readonly stopPropagation: () => void }): void => event.st
 const numberIn = (locale: string, value: unknown, decimals = 0): string =>
   typeof value === "number"
     ? new Intl.NumberFormat(locale, { minimumFractionDigits: decimals, maximumFractionDigits: 20 }).format(value)
-    : String(value)
+    : textOf(value)
 
 const short = (value: unknown, isBrief: boolean): string => {
   const text = typeof value === "string" ? value : JSON.stringify(value)
@@ -138,7 +139,7 @@ const Parts = (
 ) => {
   const parts = (field.fields ?? []).filter(({ name }) => value[name] !== undefined && value[name] !== null)
   if (isBrief) {
-    const text = parts.filter(({ type }) => type !== "model" && type !== "list").map(({ name }) => String(value[name]))
+    const text = parts.filter(({ type }) => type !== "model" && type !== "list").map(({ name }) => textOf(value[name]))
     return <Words isBrief value={text.length === 0 ? "…" : text.join(", ")} />
   }
   return (

@@ -1,8 +1,14 @@
 import type { FieldDescription } from "@appkernel/react-admin"
 import { Box } from "@mui/material"
+import { PasswordInput } from "react-admin"
 import { useWatch } from "react-hook-form"
 import { valueAt } from "../data/documents.ts"
-import { Input } from "./Input.tsx"
+import { FileInput } from "./FileInput.tsx"
+import type { InputProps } from "./InputProps.ts"
+import { JsonInput } from "./JsonInput.tsx"
+import { ListInput } from "./ListInput.tsx"
+import { ModelInput } from "./ModelInput.tsx"
+import { OneInput } from "./OneInput.tsx"
 import { ReadOnly } from "./ReadOnly.tsx"
 
 interface FieldsProps {
@@ -70,4 +76,46 @@ const isAlone = (fields: ReadonlyArray<FieldDescription>, index: number): boolea
     else column = 1 - column
   }
   return false
+}
+
+/** How a field is entered, by what the service says of it. The service alone decides what is valid. */
+export const Input = ({ field, isDisabled = false, source }: InputProps) => {
+  switch (field.type) {
+    case "model":
+      return (
+        <ModelInput field={field} source={source} isDisabled={isDisabled}>
+          <Fields fields={field.fields ?? []} source={source} isDisabled={isDisabled} />
+        </ModelInput>
+      )
+    case "list":
+      return (
+        <ListInput
+          field={field}
+          source={source}
+          isDisabled={isDisabled}
+          renderElement={(items, at) =>
+            items.type === "model"
+              ? <Fields fields={items.fields ?? []} source={at} isDisabled={isDisabled} />
+              : <Input field={items} source={at} isDisabled={isDisabled} />}
+        />
+      )
+    case "file":
+    case "image":
+      return <FileInput field={field} source={source} isDisabled={isDisabled} />
+    case "json":
+      return <JsonInput field={field} source={source} isDisabled={isDisabled} />
+    case "password":
+      return (
+        <PasswordInput
+          source={source}
+          label={field.label}
+          helperText={field.help ?? false}
+          isRequired={field.isRequired}
+          disabled={isDisabled}
+          autoComplete="new-password"
+        />
+      )
+    default:
+      return <OneInput field={field} source={source} isDisabled={isDisabled} />
+  }
 }

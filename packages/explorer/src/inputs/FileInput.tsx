@@ -6,8 +6,9 @@ import { useLocaleState, useRecordContext, useTranslate } from "react-admin"
 import { useController, useFormState } from "react-hook-form"
 import { useDescribed } from "../data/Description.tsx"
 import { type Document, isObject } from "../data/documents.ts"
+import { textOf } from "../data/text.ts"
 import { Picture } from "../fields/Picture.tsx"
-import type { InputProps } from "./Input.tsx"
+import type { InputProps } from "./InputProps.ts"
 import { problemAt } from "./problems.ts"
 
 /** The files of a field: those that the document has, and those that it gets when it is saved. */
@@ -85,7 +86,7 @@ export const FileInput = ({ field, isDisabled = false, source }: InputProps) => 
 }
 
 const nameOf = (value: unknown): string =>
-  value instanceof File ? value.name : isObject(value) ? String(value["name"] ?? "") : ""
+  value instanceof File ? value.name : isObject(value) ? textOf(value["name"]) : ""
 
 const Kept = ({ field, value }: { readonly field: InputProps["field"]; readonly value: unknown }) => {
   const document = useRecordContext<Document>()

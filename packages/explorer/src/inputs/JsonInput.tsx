@@ -3,7 +3,7 @@ import { useState } from "react"
 import { useTranslate } from "react-admin"
 import { useController } from "react-hook-form"
 import { isSame } from "../data/documents.ts"
-import type { InputProps } from "./Input.tsx"
+import type { InputProps } from "./InputProps.ts"
 
 const textOf = (value: unknown): string =>
   value === undefined || value === null ? "" : JSON.stringify(value, undefined, 2)

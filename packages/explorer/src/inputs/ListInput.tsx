@@ -4,17 +4,22 @@ import DownIcon from "@mui/icons-material/ArrowDownward"
 import UpIcon from "@mui/icons-material/ArrowUpward"
 import CloseIcon from "@mui/icons-material/Close"
 import { Autocomplete, Box, Button, Chip, FormHelperText, IconButton, TextField, Typography } from "@mui/material"
+import type { ReactNode } from "react"
 import { useTranslate } from "react-admin"
 import { useController, useFieldArray, useFormState } from "react-hook-form"
 import { defaultsOf } from "./defaults.ts"
-import { Fields } from "./Fields.tsx"
 import { FileInput } from "./FileInput.tsx"
-import { Input, type InputProps } from "./Input.tsx"
+import type { InputProps } from "./InputProps.ts"
 import { JsonInput } from "./JsonInput.tsx"
 import { problemAt } from "./problems.ts"
 
+interface ListInputProps extends InputProps {
+  /** The input of an element, at its path in the form. */
+  readonly renderElement: (items: FieldDescription, source: string) => ReactNode
+}
+
 /** A list: chips for words, rows that can be moved for what has parts. */
-export const ListInput = (props: InputProps) => {
+export const ListInput = (props: ListInputProps) => {
   const { items } = props.field
   if (items === undefined) return <JsonInput {...props} />
   switch (items.type) {
@@ -31,7 +36,7 @@ export const ListInput = (props: InputProps) => {
   }
 }
 
-interface ListProps extends InputProps {
+interface ListProps extends ListInputProps {
   readonly items: FieldDescription
 }
 
@@ -76,7 +81,7 @@ const Words = ({ field, isDisabled = false, items, source }: ListProps) => {
   )
 }
 
-const Rows = ({ field, isDisabled = false, items, source }: ListProps) => {
+const Rows = ({ field, isDisabled = false, items, renderElement, source }: ListProps) => {
   const translate = useTranslate()
   const { append, fields: rows, move, remove } = useFieldArray({ name: source })
   const { errors } = useFormState({ name: source })
@@ -94,7 +99,7 @@ const Rows = ({ field, isDisabled = false, items, source }: ListProps) => {
         return (
           <Box
             key={row.id}
-            role="group"
+            component="fieldset"
             aria-label={name}
             sx={{
               display: "flex",
@@ -104,16 +109,14 @@ const Rows = ({ field, isDisabled = false, items, source }: ListProps) => {
               mb: 1,
               border: isModel ? 1 : 0,
               borderColor: "divider",
-              borderRadius: 2
+              borderRadius: 1
             }}
           >
             <Typography aria-hidden="true" color="textSecondary" sx={{ fontSize: "0.75rem", minWidth: 18, pt: 2 }}>
               {i + 1}
             </Typography>
             <Box sx={{ flex: 1, minWidth: 0 }}>
-              {isModel
-                ? <Fields fields={items.fields ?? []} source={`${source}.${i}`} isDisabled={isDisabled} />
-                : <Input field={{ ...items, label: name }} source={`${source}.${i}`} isDisabled={isDisabled} />}
+              {renderElement(isModel ? items : { ...items, label: name }, `${source}.${i}`)}
             </Box>
             {!isDisabled && (
               <Box sx={{ display: "flex", flexDirection: { xs: "column", sm: "row" }, pt: 0.75 }}>

@@ -1,16 +1,18 @@
 import AddIcon from "@mui/icons-material/Add"
 import CloseIcon from "@mui/icons-material/Close"
 import { Box, Button, FormHelperText, IconButton, Tooltip, Typography } from "@mui/material"
+import type { ReactNode } from "react"
 import { useTranslate } from "react-admin"
 import { useFormContext, useFormState, useWatch } from "react-hook-form"
 import { isObject } from "../data/documents.ts"
 import { defaultsOf } from "./defaults.ts"
-import { Fields } from "./Fields.tsx"
-import type { InputProps } from "./Input.tsx"
+import type { InputProps } from "./InputProps.ts"
 import { problemAt } from "./problems.ts"
 
 /** A model within the document, with its own fields; one that may be missing can be added and removed. */
-export const ModelInput = ({ field, isDisabled = false, source }: InputProps) => {
+export const ModelInput = (
+  { children, field, isDisabled = false, source }: InputProps & { readonly children: ReactNode }
+) => {
   const translate = useTranslate()
   const { setValue } = useFormContext()
   const value: unknown = useWatch({ name: source })
@@ -27,7 +29,7 @@ export const ModelInput = ({ field, isDisabled = false, source }: InputProps) =>
         pt: 0.5,
         border: 1,
         borderColor: problem === undefined ? "divider" : "error.main",
-        borderRadius: 2,
+        borderRadius: 1,
         minWidth: 0
       }}
     >
@@ -48,7 +50,7 @@ export const ModelInput = ({ field, isDisabled = false, source }: InputProps) =>
       </Box>
       {field.help !== undefined && <FormHelperText sx={{ mt: 0 }}>{field.help}</FormHelperText>}
       {isThere
-        ? <Fields fields={field.fields ?? []} source={source} isDisabled={isDisabled} />
+        ? children
         : isDisabled
         ? <Typography color="textSecondary">–</Typography>
         : (

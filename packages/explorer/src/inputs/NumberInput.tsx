@@ -1,5 +1,6 @@
 import { TextField, type TextFieldProps } from "@mui/material"
 import { useState } from "react"
+import { textOf } from "../data/text.ts"
 
 interface NumberInputProps extends Omit<TextFieldProps, "onChange" | "value"> {
   readonly isWhole: boolean
@@ -8,8 +9,6 @@ interface NumberInputProps extends Omit<TextFieldProps, "onChange" | "value"> {
   readonly value: unknown
   readonly onChange: (value: unknown) => void
 }
-
-const textOf = (value: unknown): string => value === undefined || value === null ? "" : String(value)
 
 /** What is entered stays as it is while it is no number yet; the service says what is wrong with it. */
 export const NumberInput = ({ isWhole, maximum, minimum, onChange, value, ...rest }: NumberInputProps) => {

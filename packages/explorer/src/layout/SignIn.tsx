@@ -1,5 +1,5 @@
 import { Alert, Box, Button, Card, TextField, Typography } from "@mui/material"
-import { type FormEvent, useState } from "react"
+import { type SyntheticEvent, useState } from "react"
 import { LocalesMenuButton, Notification, ToggleThemeButton, useAuthProvider, useTranslate } from "react-admin"
 import { Logo } from "./Logo.tsx"
 
@@ -9,7 +9,7 @@ export const SignIn = () => {
   const provider = useAuthProvider()
   const [problem, setProblem] = useState<string>()
   const [isBusy, setBusy] = useState(false)
-  const submit = async (event: FormEvent<HTMLFormElement>) => {
+  const submit = async (event: SyntheticEvent<HTMLFormElement>) => {
     event.preventDefault()
     const entered = new FormData(event.currentTarget)
     setBusy(true)

@@ -1,6 +1,7 @@
+import CloseIcon from "@mui/icons-material/Close"
 import DeleteIcon from "@mui/icons-material/DeleteOutlined"
 import EditIcon from "@mui/icons-material/EditOutlined"
-import { Button } from "@mui/material"
+import { Box, Button, IconButton } from "@mui/material"
 import { useState } from "react"
 import { useListContext, useTranslate } from "react-admin"
 import { useDescribed } from "../data/Description.tsx"
@@ -10,10 +11,29 @@ import { ManyDialog } from "./ManyDialog.tsx"
 export const BulkActions = () => {
   const translate = useTranslate()
   const { may } = useDescribed()
-  const { selectedIds } = useListContext()
+  const { onUnselectItems, selectedIds } = useListContext()
   const [does, setDoes] = useState<"update" | "delete">()
+  if (selectedIds.length === 0) return null
   return (
-    <>
+    <Box
+      role="toolbar"
+      aria-label={translate("explorer.many.label")}
+      sx={{
+        display: "flex",
+        flexWrap: "wrap",
+        alignItems: "center",
+        gap: 1,
+        px: 1,
+        py: 0.75,
+        backgroundColor: "action.selected"
+      }}
+    >
+      <IconButton size="small" aria-label={translate("ra.action.unselect")} onClick={() => onUnselectItems()}>
+        <CloseIcon fontSize="small" />
+      </IconButton>
+      <Box component="output" sx={{ fontWeight: 600, mr: 1 }}>
+        {translate("ra.action.bulk_actions", { smart_count: selectedIds.length })}
+      </Box>
       {(may.update || may.updateMany) && (
         <Button startIcon={<EditIcon />} onClick={() => setDoes("update")}>{translate("explorer.many.change")}</Button>
       )}
@@ -26,13 +46,11 @@ export const BulkActions = () => {
           {translate("ra.action.delete")}
         </Button>
       )}
-      {does !== undefined && (
-        <ManyDialog
-          does={does}
-          ids={selectedIds.map(String)}
-          onClose={() => setDoes(undefined)}
-        />
-      )}
-    </>
+      {does !== undefined && <ManyDialog
+        does={does}
+        ids={selectedIds.map(String)}
+        onClose={() => setDoes(undefined)}
+      />}
+    </Box>
   )
 }

@@ -1,6 +1,7 @@
 import type { FieldDescription } from "@appkernel/react-admin"
 import { useLocaleState, useTranslate } from "react-admin"
 import { dayOf, instantOf } from "../data/dateTime.ts"
+import { textOf } from "../data/text.ts"
 import { ReferenceName } from "../fields/ReferenceName.tsx"
 import type { Condition, FilterField } from "./operators.ts"
 
@@ -21,7 +22,7 @@ export const ConditionLabel = ({ condition: { operator, path, value }, fields }:
       {values.length > 0 && " "}
       {values.map((one, i) => (
         // oxlint-disable-next-line react/no-array-index-key -- values have no other key, and no state
-        <b key={i}>{i > 0 && ", "}{found === undefined ? String(one) : <Said field={found.field} value={one} />}</b>
+        <b key={i}>{i > 0 && ", "}{found === undefined ? textOf(one) : <Said field={found.field} value={one} />}</b>
       ))}
     </bdi>
   )
@@ -53,14 +54,14 @@ const Said = ({ field, value }: { readonly field: FieldDescription; readonly val
   const [locale] = useLocaleState()
   const translate = useTranslate()
   const one = field.items ?? field
-  if (one.type === "enum") return one.choices?.find(({ id }) => id === value)?.label ?? String(value)
+  if (one.type === "enum") return one.choices?.find(({ id }) => id === value)?.label ?? textOf(value)
   if (one.type === "boolean") {
     return translate(value === true || value === "true" ? "ra.boolean.true" : "ra.boolean.false")
   }
   if (one.type === "reference" && one.reference !== undefined) {
-    return <ReferenceName resource={one.reference} id={String(value)} />
+    return <ReferenceName resource={one.reference} id={textOf(value)} />
   }
-  if (one.type === "dateTime" && String(value).length > 10) {
+  if (one.type === "dateTime" && textOf(value).length > 10) {
     const time = instantOf(value)
     if (time !== undefined) {
       return new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" }).format(time)
@@ -70,6 +71,6 @@ const Said = ({ field, value }: { readonly field: FieldDescription; readonly val
     const day = dayOf(value)
     if (day !== undefined) return new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeZone: "UTC" }).format(day)
   }
-  const text = String(value)
+  const text = textOf(value)
   return text.length > 60 ? `${text.slice(0, 60)}…` : text
 }

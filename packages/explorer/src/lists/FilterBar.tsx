@@ -3,6 +3,7 @@ import { Box, Button, Chip, MenuItem, TextField } from "@mui/material"
 import { useMemo, useState } from "react"
 import { useListContext, useTranslate } from "react-admin"
 import { useDescribed } from "../data/Description.tsx"
+import { textOf } from "../data/text.ts"
 import { ConditionLabel } from "./ConditionLabel.tsx"
 import { FilterForm } from "./FilterForm.tsx"
 import { type Condition, conditionsOf, type Filter, filterFields, withCondition, without } from "./operators.ts"
@@ -26,7 +27,7 @@ export const FilterBar = () => {
   const conditions = conditionsOf(filter)
   return (
     <Box
-      role="search"
+      component="search"
       className="no-print"
       sx={{ display: "flex", flexWrap: "wrap", alignItems: "center", gap: 1, mb: 1.5 }}
     >
@@ -34,7 +35,7 @@ export const FilterBar = () => {
       {resource.isSoftDeleted && (
         <TextField
           select
-          value={String(filter["$deleted"] ?? "")}
+          value={textOf(filter["$deleted"])}
           onChange={({ target }) => {
             const { $deleted: _, ...rest } = filter
             change(target.value === "" ? rest : { ...rest, $deleted: target.value })
@@ -63,7 +64,7 @@ export const FilterBar = () => {
       {conditions.length > 1 && (
         <TextField
           select
-          value={String(filter["$logic"] ?? "AND")}
+          value={textOf(filter["$logic"] ?? "AND")}
           onChange={({ target }) => {
             const { $logic: _, ...rest } = filter
             change(target.value === "AND" ? rest : { ...rest, $logic: target.value })

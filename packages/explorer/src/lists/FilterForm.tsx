@@ -1,8 +1,9 @@
 import type { FieldDescription } from "@appkernel/react-admin"
 import { Autocomplete, Box, Button, MenuItem, Popover, TextField } from "@mui/material"
-import { type FormEvent, useState } from "react"
+import { type SyntheticEvent, useState } from "react"
 import { useTranslate } from "react-admin"
 import { fromLocalInput, toLocalInput } from "../data/dateTime.ts"
+import { textOf } from "../data/text.ts"
 import { ReferencePicker } from "../inputs/ReferencePicker.tsx"
 import { operatorKey } from "./ConditionLabel.tsx"
 import { type Condition, type FilterField, type Operator, operatorsOf } from "./operators.ts"
@@ -28,7 +29,7 @@ export const FilterForm = ({ anchor, condition, fields, onApply, onClose }: Filt
   const current = operator !== undefined && operators.includes(operator) ? operator : operators[0]
   const needsValue = current !== "null" && current !== "!null"
   const isEmpty = value === undefined || value === null || value === "" || (Array.isArray(value) && value.length === 0)
-  const submit = (event: FormEvent) => {
+  const submit = (event: SyntheticEvent) => {
     event.preventDefault()
     if (field === undefined || current === undefined || (needsValue && isEmpty)) return
     onApply({ path: field.path, operator: current, value: needsValue ? value : undefined })
@@ -148,7 +149,7 @@ const ConditionValue = ({ field, onChange, operator, value }: ConditionValueProp
       <TextField
         select
         label={label}
-        value={value === undefined ? "" : String(value)}
+        value={value === undefined ? "" : textOf(value)}
         onChange={({ target }) => onChange(target.value === "true")}
       >
         <MenuItem value="true">{translate("ra.boolean.true")}</MenuItem>
@@ -161,7 +162,7 @@ const ConditionValue = ({ field, onChange, operator, value }: ConditionValueProp
       <ReferencePicker
         resource={one.reference}
         label={label}
-        value={value === undefined ? null : String(value)}
+        value={value === undefined ? null : textOf(value)}
         onChange={onChange}
       />
     )

@@ -26,7 +26,7 @@ export const LiveState = ({ live: { entered, isLive, left } }: { readonly live: 
           />
         </Tooltip>
       )}
-      <Box role="status" sx={{ fontSize: "0.8125rem", color: "text.secondary" }}>{said}</Box>
+      <Box component="output" sx={{ fontSize: "0.8125rem", color: "text.secondary" }}>{said}</Box>
     </>
   )
 }

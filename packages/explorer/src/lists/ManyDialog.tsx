@@ -18,7 +18,7 @@ import { FormProvider, useForm } from "react-hook-form"
 import { useConnection, useDescribed } from "../data/Description.tsx"
 import { plain } from "../data/documents.ts"
 import { sentenceOf } from "../data/sentences.ts"
-import { Input } from "../inputs/Input.tsx"
+import { Input } from "../inputs/Fields.tsx"
 
 interface ManyDialogProps {
   readonly does: "update" | "delete"
@@ -84,7 +84,7 @@ export const ManyDialog = ({ does, ids, onClose }: ManyDialogProps) => {
         {preview.isPending
           ? <CircularProgress size={20} aria-label={translate("ra.page.loading")} />
           : (
-            <Typography role="status" sx={{ mb: 1 }}>
+            <Typography component="output" sx={{ mb: 1 }}>
               {preview.error === null
                 ? translate("explorer.many.preview", {
                   smart_count: count ?? 0,

@@ -26,7 +26,8 @@ export const Rows = ({ live }: { readonly live: LiveRows }) => {
     <DataTable
       rowClick={may.get ? "edit" : false}
       hiddenColumns={hidden}
-      bulkActionButtons={hasBulk ? <BulkActions /> : false}
+      bulkActionButtons={hasBulk}
+      bulkActionsToolbar={<BulkActions />}
       rowSx={(document) =>
         live.touched.has(String(document.id))
           ? {

@@ -3,6 +3,7 @@ import { InputAdornment, TextField } from "@mui/material"
 import { useEffect, useState } from "react"
 import { useTranslate } from "react-admin"
 import { useDescribed } from "../data/Description.tsx"
+import { textOf } from "../data/text.ts"
 import type { Filter } from "./operators.ts"
 
 interface SearchBoxProps {
@@ -18,7 +19,7 @@ export const SearchBox = ({ filter, onChange }: SearchBoxProps) => {
   const { fields, representation, textSearch } = useDescribed()
   const named = fields.find(({ path }) => path === representation)
   const key = textSearch ? "$text" : "q"
-  const said = String(filter[key] ?? "")
+  const said = textOf(filter[key])
   const [text, setText] = useState(said)
   const [seen, setSeen] = useState(said)
   // The address has changed by another way: back, or a link.

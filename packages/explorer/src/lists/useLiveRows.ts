@@ -24,7 +24,7 @@ const gatherFor = 250
 export const useLiveRows = (): LiveRows => {
   const { dataProvider } = useConnection()
   const { may, name } = useDescribed()
-  const { data, filterValues, page, perPage, refetch, sort } = useListContext<Document>()
+  const { data, filterValues, isPlaceholderData, page, perPage, refetch, sort } = useListContext<Document>()
   const [state, setState] = useState<LiveRows>(still)
   const query = JSON.stringify([name, filterValues, page, perPage, sort])
   const seen = useRef<{ readonly query: string; readonly rows: ReadonlyArray<Document> }>(undefined)
@@ -49,23 +49,23 @@ export const useLiveRows = (): LiveRows => {
   }, [dataProvider, may.watch, name])
 
   useEffect(() => {
-    if (data === undefined) return undefined
+    // While another page or filter is asked for, the rows are those of the one before.
+    if (data === undefined || isPlaceholderData === true) return
     const before = seen.current
     seen.current = { query, rows: data }
-    if (before === undefined || before.query !== query || before.rows === data) return undefined
+    if (before === undefined || before.query !== query || before.rows === data) return
     const earlier = new Map(before.rows.map((row) => [row.id, row]))
     const entered = data.filter(({ id }) => !earlier.has(id))
     const left = before.rows.filter(({ id }) => !data.some((row) => row.id === id))
     const changed = data.filter((row) => earlier.has(row.id) && !isSame(earlier.get(row.id), row))
-    if (entered.length + left.length + changed.length === 0) return undefined
+    if (entered.length + left.length + changed.length === 0) return
     setState({
       isLive: true,
       touched: new Set([...entered, ...changed].map(({ id }) => id)),
       entered: entered.length,
       left: left.length
     })
-    return undefined
-  }, [data, query])
+  }, [data, isPlaceholderData, query])
 
   useEffect(() => {
     if (state === still) return undefined

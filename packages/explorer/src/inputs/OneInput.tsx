@@ -1,51 +1,14 @@
-import type { FieldDescription } from "@appkernel/react-admin"
 import { Box, FormControlLabel, FormHelperText, MenuItem, Switch, TextField } from "@mui/material"
-import { PasswordInput, useTranslate } from "react-admin"
+import { useTranslate } from "react-admin"
 import { useController } from "react-hook-form"
 import { fromLocalInput, toLocalInput } from "../data/dateTime.ts"
-import { FileInput } from "./FileInput.tsx"
-import { JsonInput } from "./JsonInput.tsx"
-import { ListInput } from "./ListInput.tsx"
-import { ModelInput } from "./ModelInput.tsx"
+import { textOf } from "../data/text.ts"
+import type { InputProps } from "./InputProps.ts"
 import { NumberInput } from "./NumberInput.tsx"
 import { ReferencePicker } from "./ReferencePicker.tsx"
 
-export interface InputProps {
-  readonly field: FieldDescription
-  /** Where its value is in the form: `lines.0.quantity`. */
-  readonly source: string
-  readonly isDisabled?: boolean
-}
-
-/** How a field is entered, by what the service says of it. The service alone decides what is valid. */
-export const Input = ({ field, isDisabled = false, source }: InputProps) => {
-  switch (field.type) {
-    case "model":
-      return <ModelInput field={field} source={source} isDisabled={isDisabled} />
-    case "list":
-      return <ListInput field={field} source={source} isDisabled={isDisabled} />
-    case "file":
-    case "image":
-      return <FileInput field={field} source={source} isDisabled={isDisabled} />
-    case "json":
-      return <JsonInput field={field} source={source} isDisabled={isDisabled} />
-    case "password":
-      return (
-        <PasswordInput
-          source={source}
-          label={field.label}
-          helperText={field.help ?? false}
-          isRequired={field.isRequired}
-          disabled={isDisabled}
-          autoComplete="new-password"
-        />
-      )
-    default:
-      return <OneInput field={field} source={source} isDisabled={isDisabled} />
-  }
-}
-
-const OneInput = ({ field, isDisabled = false, source }: InputProps) => {
+/** The input of one value. */
+export const OneInput = ({ field, isDisabled = false, source }: InputProps) => {
   const translate = useTranslate()
   const { field: { onBlur, onChange, ref, value }, fieldState: { error } } = useController({ name: source })
   const problem = error?.message
@@ -84,7 +47,7 @@ const OneInput = ({ field, isDisabled = false, source }: InputProps) => {
           <TextField
             {...shared}
             select
-            value={typeof value === "boolean" ? String(value) : ""}
+            value={typeof value === "boolean" ? textOf(value) : ""}
             onChange={({ target }) => onChange(target.value === "" ? null : target.value === "true")}
           >
             <MenuItem value="">–</MenuItem>
@@ -100,12 +63,12 @@ const OneInput = ({ field, isDisabled = false, source }: InputProps) => {
         <TextField
           {...shared}
           select
-          value={value === undefined || value === null ? "" : String(value)}
+          value={value === undefined || value === null ? "" : textOf(value)}
           onChange={({ target }) => onChange(choices.find(({ id }) => String(id) === target.value)?.id ?? null)}
         >
           {!field.isRequired && <MenuItem value="">–</MenuItem>}
           {choices.map(({ id, label }) => <MenuItem key={String(id)} value={String(id)}>{label}</MenuItem>)}
-          {!isKnown && <MenuItem value={String(value)}>{String(value)}</MenuItem>}
+          {!isKnown && <MenuItem value={textOf(value)}>{textOf(value)}</MenuItem>}
         </TextField>
       )
     }
@@ -122,7 +85,7 @@ const OneInput = ({ field, isDisabled = false, source }: InputProps) => {
           <ReferencePicker
             resource={field.reference}
             label={field.label}
-            value={value === undefined || value === null || value === "" ? null : String(value)}
+            value={value === undefined || value === null || value === "" ? null : textOf(value)}
             onChange={onChange}
             isRequired={field.isRequired}
             isDisabled={isDisabled}
@@ -173,7 +136,7 @@ const OneInput = ({ field, isDisabled = false, source }: InputProps) => {
           multiline={isLong}
           minRows={isLong ? 3 : undefined}
           maxRows={isLong ? 16 : undefined}
-          value={value === undefined || value === null ? "" : String(value)}
+          value={value === undefined || value === null ? "" : textOf(value)}
           onChange={({ target }) => onChange(target.value === "" ? null : target.value)}
           slotProps={{ htmlInput: { dir: "auto", autoComplete: "off" } }}
         />
