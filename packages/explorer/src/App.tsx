@@ -1,10 +1,17 @@
-import { type KernelConnection, KernelError, type ServiceDescription } from "@appkernel/react-admin"
+import {
+  type KernelConnection,
+  KernelError,
+  type KernelI18nProvider,
+  type ServiceDescription
+} from "@appkernel/react-admin"
 import { CssBaseline } from "@mui/material"
+import { QueryClient } from "@tanstack/react-query"
 import { useCallback, useEffect, useMemo, useState } from "react"
 import { AdminContext, AdminUI, type AuthProvider, Resource, useI18nProvider, useLocaleState } from "react-admin"
 import { DescriptionProvider } from "./data/Description.tsx"
 import { nameOf } from "./data/documents.ts"
 import { preferences } from "./data/preferences.ts"
+import { patiently, retry, retryDelay } from "./data/retry.ts"
 import { CreatePage } from "./documents/CreatePage.tsx"
 import { DocumentPage } from "./documents/DocumentPage.tsx"
 import { Home } from "./home/Home.tsx"
@@ -13,7 +20,6 @@ import { NothingHere } from "./layout/NothingHere.tsx"
 import { SignIn } from "./layout/SignIn.tsx"
 import { Waiting } from "./layout/Waiting.tsx"
 import { ResourceList } from "./lists/ResourceList.tsx"
-import { messages } from "./messages/messages.ts"
 import { darkTheme, lightTheme } from "./theme.ts"
 
 /** How far somebody is with signing in. */
@@ -25,12 +31,19 @@ type Session =
 
 const store = preferences()
 
-export const App = ({ connection }: { readonly connection: KernelConnection }) => {
+const queries = new QueryClient({ defaultOptions: { queries: { retry, retryDelay } } })
+
+interface AppProps {
+  readonly connection: KernelConnection
+  readonly i18nProvider: KernelI18nProvider
+}
+
+export const App = ({ connection, i18nProvider }: AppProps) => {
   const [session, setSession] = useState<Session>({ is: "checking" })
 
   const describe = useCallback(async () => {
     try {
-      const service = await connection.describe()
+      const service = await patiently(() => connection.describe())
       setSession({ is: "signedIn", service })
     } catch (error) {
       if (error instanceof KernelError && error.status === 401) setSession({ is: "signedOut" })
@@ -57,8 +70,6 @@ export const App = ({ connection }: { readonly connection: KernelConnection }) =
     }
   }, [connection, describe])
 
-  const i18nProvider = useMemo(() => connection.i18nProvider(messages), [connection])
-
   useEffect(() => {
     const begin = async () => {
       try {
@@ -77,6 +88,7 @@ export const App = ({ connection }: { readonly connection: KernelConnection }) =
       authProvider={authProvider}
       dataProvider={connection.dataProvider}
       i18nProvider={i18nProvider}
+      queryClient={queries}
       store={store}
       theme={lightTheme}
       darkTheme={darkTheme}
@@ -84,7 +96,13 @@ export const App = ({ connection }: { readonly connection: KernelConnection }) =
       <CssBaseline enableColorScheme />
       <Language onChange={session.is === "signedIn" ? describe : undefined} />
       {session.is === "checking" && <Waiting />}
-      {session.is === "failed" && <Waiting message={session.message} onRetry={describe} />}
+      {session.is === "failed" && (
+        <Waiting
+          message={session.message}
+          onRetry={describe}
+          onSignOut={() => authProvider.logout({})}
+        />
+      )}
       {session.is === "signedOut" && <SignIn />}
       {session.is === "signedIn" && <Explorer connection={connection} service={session.service} />}
     </AdminContext>

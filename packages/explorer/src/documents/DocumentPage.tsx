@@ -26,8 +26,7 @@ const OneDocument = ({ id }: { readonly id: string }) => {
   const [tab, setTab] = useState("document")
   const { data: document, error, isPending, refetch } = useGetOne<Document>(
     resource.name,
-    { id, ...(resource.isSoftDeleted ? { meta: { deleted: true } } : {}) },
-    { retry: false }
+    { id, ...(resource.isSoftDeleted ? { meta: { deleted: true } } : {}) }
   )
   useEffect(() =>
     resource.may.watch

@@ -19,8 +19,7 @@ export const History = ({ document, onRestored }: { readonly document: Document;
     queryKey: [name, "history", document.id, document],
     queryFn: ({ pageParam }) => dataProvider.history(name, document.id, pageParam === 0 ? {} : { before: pageParam }),
     initialPageParam: 0,
-    getNextPageParam: ({ next }) => next,
-    retry: false
+    getNextPageParam: ({ next }) => next
   })
   if (isPending) return <LinearProgress />
   if (error !== null) return <Alert severity="warning">{sentenceOf(error)}</Alert>
@@ -127,8 +126,7 @@ const Difference = (
       ])
       return { after: after.data, earlier: earlier?.data ?? { id } }
     },
-    staleTime: Infinity,
-    retry: false
+    staleTime: Infinity
   })
   if (isPending) return <LinearProgress sx={{ my: 1 }} />
   if (error !== null) return <Alert severity="warning" sx={{ mt: 1 }}>{sentenceOf(error)}</Alert>

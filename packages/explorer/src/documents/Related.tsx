@@ -42,7 +42,7 @@ const Referring = (
     filter,
     pagination: { page: 1, perPage: shownCount },
     sort: { field: "id", order: "ASC" }
-  }, { retry: false })
+  })
   const hidden = new Set(hiddenColumnsOf(resource))
   const columns = columnsOf(resource).filter((column) => !hidden.has(column.path) && column.path !== field).slice(
     0,

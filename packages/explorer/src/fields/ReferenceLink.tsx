@@ -19,7 +19,7 @@ export const ReferenceLink = ({ id, resource }: ReferenceLinkProps) => {
 const Named = ({ id, resource }: ReferenceLinkProps) => {
   const described = useDescribed(resource)
   const path = useCreatePath()
-  const { data, isPending } = useGetManyAggregate(resource, { ids: [id] }, { retry: false })
+  const { data, isPending } = useGetManyAggregate(resource, { ids: [id] })
   const [document] = data ?? []
   return (
     <Box

@@ -6,7 +6,6 @@ import { nameOf } from "../data/documents.ts"
 export const ReferenceName = ({ id, resource }: { readonly resource: string; readonly id: string }) => {
   const described = useDescribed(resource)
   const { data } = useGetManyAggregate(resource, { ids: [id] }, {
-    retry: false,
     enabled: described.may.get || described.may.list
   })
   const [document] = data ?? []

@@ -29,11 +29,16 @@ const known: { readonly [word: string]: number } = {
   error: 4
 }
 
-/** The colours of a member of an enumeration: the same ones wherever it is. */
-export const toneOf = (value: string): SxProps<Theme> => {
+/** The hue of a member of an enumeration: the same one wherever it is. */
+export const hueOf = (value: string): number => {
   let sum = 0
   for (const letter of value) sum = (sum * 31 + (letter.codePointAt(0) ?? 0)) % 9973
-  const hue = known[value.toLowerCase()] ?? hues[sum % hues.length]!
+  return known[value.toLowerCase()] ?? hues[sum % hues.length]!
+}
+
+/** The colours of a member of an enumeration, as a chip. */
+export const toneOf = (value: string): SxProps<Theme> => {
+  const hue = hueOf(value)
   return ({ palette }) =>
     palette.mode === "light"
       ? { backgroundColor: `hsl(${hue} 70% 94%)`, color: `hsl(${hue} 75% 24%)` }

@@ -24,8 +24,7 @@ export const ReferencePicker = (
   const [text, setText] = useState("")
   const [isOpen, setOpen] = useState(false)
   const { data: found } = useGetManyAggregate(resource, { ids: value === null ? [] : [value] }, {
-    enabled: value !== null,
-    retry: false
+    enabled: value !== null
   })
   const [current] = value === null ? [] : found ?? []
   const name = current === undefined ? value ?? "" : nameOf(described, current)
@@ -35,7 +34,7 @@ export const ReferencePicker = (
     pagination: { page: 1, perPage: 20 },
     sort: { field: described.representation, order: "ASC" },
     meta: { count: "none" }
-  }, { enabled: isOpen && described.may.list, retry: false })
+  }, { enabled: isOpen && described.may.list })
   const options = current === undefined || data.some(({ id }) => id === value) || searched !== ""
     ? data
     : [current, ...data]

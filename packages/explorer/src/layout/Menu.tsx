@@ -1,7 +1,8 @@
 import HomeIcon from "@mui/icons-material/HomeOutlined"
-import { Box, Typography } from "@mui/material"
+import { Typography } from "@mui/material"
 import { Menu as Items, MenuItemLink, useSidebarState, useTranslate } from "react-admin"
 import { useService } from "../data/Description.tsx"
+import { Initial } from "./Initial.tsx"
 
 /** The models that the caller may list, by their labels. */
 export const Menu = () => {
@@ -25,25 +26,3 @@ export const Menu = () => {
     </Items>
   )
 }
-
-/** Tells models apart where the menu is closed. */
-export const Initial = ({ label }: { readonly label: string }) => (
-  <Box
-    aria-hidden="true"
-    sx={{
-      width: 22,
-      height: 22,
-      borderRadius: "6px",
-      display: "grid",
-      placeItems: "center",
-      fontSize: "0.6875rem",
-      fontWeight: 700,
-      color: "text.secondary",
-      border: 1,
-      borderColor: "divider",
-      backgroundColor: "background.paper"
-    }}
-  >
-    {Array.from(label.trim())[0]?.toUpperCase() ?? "?"}
-  </Box>
-)

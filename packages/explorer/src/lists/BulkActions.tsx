@@ -46,11 +46,13 @@ export const BulkActions = () => {
           {translate("ra.action.delete")}
         </Button>
       )}
-      {does !== undefined && <ManyDialog
-        does={does}
-        ids={selectedIds.map(String)}
-        onClose={() => setDoes(undefined)}
-      />}
+      {does !== undefined && (
+        <ManyDialog
+          does={does}
+          ids={selectedIds.map(String)}
+          onClose={() => setDoes(undefined)}
+        />
+      )}
     </Box>
   )
 }

@@ -1,7 +1,7 @@
 import { Box, LinearProgress, Stack, Typography } from "@mui/material"
 import { RecordContextProvider, useListContext } from "react-admin"
 import { useDescribed } from "../data/Description.tsx"
-import type { Document } from "../data/documents.ts"
+import { type Document, valueAt } from "../data/documents.ts"
 import { Cell } from "./Cell.tsx"
 import { columnsOf, hiddenColumnsOf } from "./columns.ts"
 import type { LiveRows } from "./useLiveRows.ts"
@@ -37,7 +37,7 @@ export const Cards = ({ live }: { readonly live: LiveRows }) => {
             }}
           >
             <Stack direction="row" spacing={1.5} sx={{ alignItems: "center" }}>
-              {picture !== undefined && <Cell field={picture} />}
+              {picture !== undefined && valueAt(document, picture.path) !== undefined && <Cell field={picture} />}
               <Box sx={{ minWidth: 0, flex: 1 }}>{name === undefined ? document.id : <Cell field={name} />}</Box>
             </Stack>
             <Box

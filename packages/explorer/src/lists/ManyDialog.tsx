@@ -43,8 +43,7 @@ export const ManyDialog = ({ does, ids, onClose }: ManyDialogProps) => {
   const preview = useQuery({
     queryKey: [name, "countMatching", does, filter],
     queryFn: () => dataProvider.countMatching(name, filter, isMany ? does : undefined),
-    gcTime: 0,
-    retry: false
+    gcTime: 0
   })
   const changeable = fields.filter(({ isSetOnUpdate, type }) =>
     isSetOnUpdate && type !== "file" && type !== "image" && type !== "password"

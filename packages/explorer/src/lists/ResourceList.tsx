@@ -19,19 +19,17 @@ import { FilterBar } from "./FilterBar.tsx"
 import { LiveState } from "./LiveState.tsx"
 import { ManyMenu } from "./ManyMenu.tsx"
 import { NoRows } from "./NoRows.tsx"
+import { newestFirst } from "./order.ts"
 import { Rows } from "./Rows.tsx"
 import { useLiveRows } from "./useLiveRows.ts"
 
 /** The documents of a model: those that the filter of the address finds, in its order. */
 export const ResourceList = () => {
-  const { fields } = useDescribed()
-  const isSorted = (path: string) => fields.find((field) => field.path === path)?.isSortable === true
-  // What is new stands first, where the model says when documents were made.
-  const newest = ["created", "inserted", "placed", "added", "at", "date"].find(isSorted)
+  const resource = useDescribed()
   return (
     <ListBase
       perPage={25}
-      sort={newest === undefined ? { field: "id", order: "ASC" } : { field: newest, order: "DESC" }}
+      sort={newestFirst(resource)}
       disableAuthentication
     >
       <ListPage />

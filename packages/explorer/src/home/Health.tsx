@@ -1,0 +1,54 @@
+import CheckIcon from "@mui/icons-material/CheckCircleOutlined"
+import ErrorIcon from "@mui/icons-material/ErrorOutlined"
+import { Box, Card, Typography } from "@mui/material"
+import { useQuery } from "@tanstack/react-query"
+import { useTranslate } from "react-admin"
+import { useConnection } from "../data/Description.tsx"
+import { isObject } from "../data/documents.ts"
+import { textOf } from "../data/text.ts"
+
+/** Whether the service and what it stands on work, for those who may know. */
+export const Health = () => {
+  const translate = useTranslate()
+  const { ask } = useConnection()
+  const { data } = useQuery({
+    queryKey: ["health"],
+    queryFn: () => ask({ path: "/health" }),
+    refetchInterval: 30_000
+  })
+  if (!isObject(data)) return null
+  const checks = isObject(data["checks"]) ? Object.entries(data["checks"]) : []
+  return (
+    <Box component="section">
+      <Typography variant="h2" sx={{ mb: 1 }}>{translate("explorer.home.health")}</Typography>
+      <Card sx={{ px: 2, py: 1 }}>
+        <Line name={translate("explorer.home.service")} isUp={data["status"] === "ok"} />
+        {checks.map(([name, check]) => (
+          <Line
+            key={name}
+            name={name}
+            isUp={isObject(check) && check["status"] === "ok"}
+            milliseconds={isObject(check) ? check["duration_ms"] : undefined}
+          />
+        ))}
+      </Card>
+    </Box>
+  )
+}
+
+const Line = (
+  { isUp, milliseconds, name }: { readonly name: string; readonly isUp: boolean; readonly milliseconds?: unknown }
+) => {
+  const translate = useTranslate()
+  const Icon = isUp ? CheckIcon : ErrorIcon
+  return (
+    <Box sx={{ display: "flex", alignItems: "center", gap: 1, py: 0.75 }}>
+      <Icon fontSize="small" color={isUp ? "success" : "error"} />
+      <Box sx={{ flex: 1, textTransform: "capitalize" }}>{name}</Box>
+      <Typography variant="body2" color="textSecondary">
+        {translate(isUp ? "explorer.home.up" : "explorer.home.down")}
+        {milliseconds !== undefined && ` · ${textOf(milliseconds)} ms`}
+      </Typography>
+    </Box>
+  )
+}

@@ -1,0 +1,59 @@
+import type { ResourceDescription } from "@appkernel/react-admin"
+import { Box, Tooltip } from "@mui/material"
+import { useQuery } from "@tanstack/react-query"
+import { Link, useLocaleState } from "react-admin"
+import { useConnection } from "../data/Description.tsx"
+import { isObject } from "../data/documents.ts"
+import { hueOf } from "../fields/tones.ts"
+
+/** The documents of a model by their states: a bar, each part of which leads to its documents. */
+export const StateBar = ({ resource: { fields, name, path } }: { readonly resource: ResourceDescription }) => {
+  const { ask } = useConnection()
+  const [locale] = useLocaleState()
+  const state = fields.find(({ isFilterable, path, type }) =>
+    type === "enum" && isFilterable && /^(?:state|status|stage)$/u.test(path)
+  )
+  const { data = [] } = useQuery({
+    queryKey: [name, "byState", state?.path],
+    queryFn: async (): Promise<ReadonlyArray<readonly [string, number]>> => {
+      const pipe = JSON.stringify([{ $group: { _id: `$${state?.path ?? ""}`, count: { $sum: 1 } } }])
+      const answer = await ask({ path: `${path}/aggregate`, query: new URLSearchParams({ pipe }) })
+      const items: unknown = isObject(answer) ? answer["_items"] : undefined
+      return (Array.isArray(items) ? items.filter(isObject) : []).flatMap(({ _id, count }) =>
+        typeof _id === "string" && typeof count === "number" ? [[_id, count] as const] : []
+      )
+    },
+    enabled: state !== undefined
+    // Not every caller may count in this way.
+  })
+  if (state === undefined || data.length === 0) return <Box sx={{ height: 12 }} />
+  const counts = (state.choices ?? []).flatMap(({ id, label }) => {
+    const [, count = 0] = data.find(([value]) => value === id) ?? []
+    return count === 0 ? [] : [{ id, label, count }]
+  })
+  return (
+    <Box sx={{ px: 2, pb: 1.5 }}>
+      <Box sx={{ display: "flex", gap: "2px", height: 8, mb: 0.75 }} aria-hidden="true">
+        {counts.map(({ count, id }) => (
+          <Box
+            key={String(id)}
+            sx={{ flex: count, minWidth: 4, borderRadius: "2px", backgroundColor: `hsl(${hueOf(String(id))} 55% 55%)` }}
+          />
+        ))}
+      </Box>
+      <Box sx={{ display: "flex", flexWrap: "wrap", columnGap: 1.25, fontSize: "0.75rem" }}>
+        {counts.map(({ count, id, label }) => (
+          <Tooltip key={String(id)} title={`${label}: ${new Intl.NumberFormat(locale).format(count)}`}>
+            <Box
+              component={Link}
+              to={`/${name}?filter=${encodeURIComponent(JSON.stringify({ [state.path]: { "[]": [id] } }))}`}
+              sx={{ color: "text.secondary", textDecoration: "none", "&:hover": { textDecoration: "underline" } }}
+            >
+              {label} <b>{new Intl.NumberFormat(locale).format(count)}</b>
+            </Box>
+          </Tooltip>
+        ))}
+      </Box>
+    </Box>
+  )
+}
