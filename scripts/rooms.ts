@@ -232,7 +232,10 @@ export const folders: { readonly [name: string]: Folder } = {
       idempotency: { on: ["routes"] },
       webhooks: { on: ["expansion"] },
       mcp: { on: ["routes", "documents"] },
-      startup: { on: ["history", "documentFiles", "many", "idempotency", "webhooks", "mcp", "monitoring", "Tokens"] }
+      explorer: { on: ["routes", "openapi"] },
+      startup: {
+        on: ["history", "documentFiles", "many", "idempotency", "webhooks", "mcp", "explorer", "monitoring", "Tokens"]
+      }
     }
   },
   Cli: {

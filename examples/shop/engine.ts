@@ -1,4 +1,4 @@
-import { KernelEngine, Tokens, Translations } from "appkernel"
+import { KernelEngine, Role, Tokens, Translations } from "appkernel"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { fileURLToPath } from "node:url"
 import { closeDay, Jobs, sending } from "./receipts.ts"
@@ -32,6 +32,8 @@ export const engine = KernelEngine.make("shop", { development: process.env["NODE
   .enableOpenApi({ title: "Shop", version: "1.0.0" })
   // An assistant looks up the stock and orders, and orders in the name of its user.
   .enableMcp({ expose: ["products.list", "products.get", "orders"] })
+  // Whoever works here looks at the documents, and changes what they may.
+  .enableExplorer({ require: Role("admin") })
 
 /** Labels and messages, in English unless a request prefers German. */
 export const translations = Translations.layerWith({

@@ -52,7 +52,7 @@ import { isOpen, permissionsOf } from "./resource/rules.ts"
  * @since 0.1.0
  */
 export interface Entry {
-  /** The name of the registration; `changes` for the changes of several collections, and `documentation` for its pages. */
+  /** The name of the registration; `changes` for the changes of several collections, `documentation` for its pages, and `explorer` for this. */
   readonly registration: string
   /** The method and the path: `GET /api/v1/users/:id`. */
   readonly endpoint: string
@@ -189,16 +189,22 @@ export const make = (registrations: ReadonlyArray<Ruled>, isEnabled: boolean): A
   return { isEnabled, entries: [...entries, ...watched(registrations, entries, isEnabled)] }
 }
 
-/** The policy with the pages of the documentation. @internal */
-export const withDocumentation = (
+/** The policy with pages that no registration has. Without a requirement they are for everybody, or for `signedIn`. @internal */
+export const withPages = (
   policy: AccessPolicy,
+  registration: string,
   paths: ReadonlyArray<`/${string}`>,
-  require: Permission.OneOrMore | undefined
+  require: Permission.OneOrMore | "signedIn" | undefined
 ): AccessPolicy => {
-  const permissions = policy.isEnabled && require !== undefined ? permissionsOf(require) : []
+  const needsUser = policy.isEnabled && require === "signedIn"
+  const permissions = policy.isEnabled && require !== undefined && require !== "signedIn" ? permissionsOf(require) : []
   const pages = paths.map((path) => ({
-    ...unruled("documentation", `GET ${path}`, permissions.map(({ words }) => words).join(", or ") || "everybody"),
-    credentials: permissions.length === 0 || isOpen(permissions) ? "none" as const : "required" as const
+    ...unruled(
+      registration,
+      `GET ${path}`,
+      permissions.map(({ words }) => words).join(", or ") || (needsUser ? "everybody signed in" : "everybody")
+    ),
+    credentials: !needsUser && (permissions.length === 0 || isOpen(permissions)) ? "none" as const : "required" as const
   }))
   return { ...policy, entries: [...policy.entries, ...pages] }
 }

@@ -40,6 +40,7 @@ import type { ApiKeys } from "../Security/ApiKeys.ts"
 import type { CurrentUser } from "../Security/CurrentUser.ts"
 import type { Jwt } from "../Security/Jwt.ts"
 import type * as AccessPolicy from "./AccessPolicy.ts"
+import { atPath, type ExplorerOptions as AnyExplorerOptions } from "./explorer/options.ts"
 import type * as Guard from "./Guard.ts"
 import * as KernelApi from "./KernelApi.ts"
 import * as KernelServer from "./KernelServer.ts"
@@ -151,6 +152,13 @@ export interface KernelEngine<
   readonly enableMcp: (
     options: KernelEngine.McpOptions<Exposable<Groups>>
   ) => KernelEngine<Id, Groups, Repositories, Requirements, Guards>
+  /**
+   * Serves a page for the people who own the data, at `/explorer`: lists, forms, files, histories and actions of the registered
+   * models, as far as whoever signs in may see and do them. It needs no configuration, and no other server.
+   */
+  readonly enableExplorer: (
+    options?: KernelEngine.ExplorerOptions
+  ) => KernelEngine<Id, Groups, Repositories, Requirements, Guards>
   /** Limits how often the service may be called, see `RateLimits`. Every endpoint can answer with `TooManyRequests`. */
   readonly enableRateLimits: (
     limits?: RateLimits
@@ -245,6 +253,9 @@ export declare namespace KernelEngine {
 
   /** The options of `enableMcp`. */
   export interface McpOptions<Exposed extends string = string> extends AnyMcpOptions<Exposed> {}
+
+  /** The options of `enableExplorer`. */
+  export interface ExplorerOptions extends AnyExplorerOptions {}
 
   /** The options of `engine.test`. */
   export interface TestOptions<E, R, Provided> {
@@ -448,6 +459,7 @@ const makeEngine = (parts: EngineParts): never => {
       makeEngine({ ...parts, security: { ...parts.security, ...security }, api: description.enableSecurity() }),
     enableOpenApi: (openApi: NonNullable<EngineParts["openApi"]>) => makeEngine({ ...parts, openApi }),
     enableMcp: (mcp: AnyMcpOptions) => makeEngine({ ...parts, mcp: withPath(mcp) }),
+    enableExplorer: (explorer: AnyExplorerOptions = {}) => makeEngine({ ...parts, explorer: atPath(explorer) }),
     enableRateLimits: (rateLimits: EngineParts["rateLimits"]) =>
       makeEngine({ ...parts, rateLimits: { ...parts.rateLimits, ...rateLimits }, api: description.enableRateLimits() }),
     use: (addition: EngineParts["additions"][number]) =>

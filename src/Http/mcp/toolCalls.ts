@@ -2,35 +2,23 @@
 import * as McpSchema from "effect/ai/McpSchema"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as HttpEffect from "effect/http/HttpEffect"
-import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
-import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import * as Stream from "effect/Stream"
 import { listOf, type Node, nodeOf } from "../openapi/node.ts"
 import { isDeeperValue } from "../request/depth.ts"
 import { innerRequest } from "../request/innerRequest.ts"
 import { maxDepth } from "../request/jsonBody.ts"
-import { routerConfig } from "../routes/errorBoundary.ts"
-import type { Responding, Route, Routed } from "../routes/route.ts"
+import { type InnerAnswer, innerAnswers } from "../routes/innerAnswers.ts"
+import type { Responding, Route } from "../routes/route.ts"
 import type { Argument, Tool } from "./tools.ts"
-
-/** What a route answers. */
-export interface Answer {
-  readonly status: number
-  readonly etag: string | undefined
-  /** `undefined` if it is larger than a result may be. */
-  readonly text: string | undefined
-}
 
 /** Asks the route of a tool, in the context of the request that calls the tool; or says what is wrong with the arguments. */
 type Ask = (
   context: Context.Context<HttpServerRequest.HttpServerRequest>,
   given: Node
-) => Effect.Effect<Result.Result<Answer, string>>
+) => Effect.Effect<Result.Result<InnerAnswer, string>>
 
 /** Makes the calls of a tool. `responding` is how its route answers, in its stages. */
 export const asking = Effect.fnUntraced(function*(
@@ -39,30 +27,16 @@ export const asking = Effect.fnUntraced(function*(
   responding: Responding,
   { maxFields, maxResultSize }: { readonly maxFields: number; readonly maxResultSize: number }
 ) {
-  // It has no other route: an argument can't lead to another operation.
-  const router = yield* Effect.provideService(HttpRouter.make, HttpRouter.RouterConfig, routerConfig)
-  yield* router.add(method, path, responding)
-  // The route answers all its failures, and the path of each request fits it.
-  // @effect-diagnostics-next-line anyUnknownInErrorContext:off unsafeEffectTypeAssertion:off
-  const routed = router.asHttpEffect() as Routed
-  const answered = Effect.suspend(() => {
-    let answer: Answer | undefined
-    // What the handlers of a route register for their response is about this response, and not that of the outer request.
-    const handled = HttpEffect.toHandled(
-      routed,
-      (_, response) =>
-        Effect.map(textOf(response, maxResultSize), (text) => {
-          answer = { status: response.status, etag: response.headers["etag"], text }
-        })
-    )
-    return Effect.map(handled, () => answer === undefined ? Result.fail("There is no answer") : Result.succeed(answer))
-  })
+  const answers = yield* innerAnswers({ method, path }, responding, maxResultSize)
   const ask: Ask = (context, given) => {
     const sent = requestOf(tool, given, maxFields)
     if (Result.isFailure(sent)) return Effect.succeed(Result.fail(sent.failure))
     const outer = Context.get(context, HttpServerRequest.HttpServerRequest)
     const request = innerRequest(outer, { ...sent.success, method: tool.method, tool: tool.name })
-    return Effect.provideContext(answered, Context.add(context, HttpServerRequest.HttpServerRequest, request))
+    return Effect.map(
+      answers(Context.add(context, HttpServerRequest.HttpServerRequest, request)),
+      (answer) => answer === undefined ? Result.fail("There is no answer") : Result.succeed(answer)
+    )
   }
   return ask
 })
@@ -70,11 +44,11 @@ export const asking = Effect.fnUntraced(function*(
 /** The result of a tool. What went wrong is sentences, for a model to act on. */
 export const resultOf = (
   tool: Tool,
-  answer: Result.Result<Answer, string>,
+  answer: Result.Result<InnerAnswer, string>,
   maxResultSize: number
 ): McpSchema.CallToolResult => {
   if (Result.isFailure(answer)) return failed(answer.failure)
-  const { etag, status, text } = answer.success
+  const { headers: { etag }, status, text } = answer.success
   if (text === undefined) {
     const larger = `more than ${maxResultSize} bytes`
     const ways = tool.arguments.flatMap(({ name, place }) => place === "query" ? narrowing.get(name) ?? [] : [])
@@ -181,20 +155,3 @@ const textsOf = ({ isJoined, isJson }: Argument, value: unknown): ReadonlyArray<
   )
   return isJoined ? [texts.join()] : texts
 }
-
-/** The text of a response, up to a size. */
-const textOf = (response: HttpServerResponse.HttpServerResponse, maximum: number): Effect.Effect<string | undefined> =>
-  Effect.suspend(() => {
-    const chunks: Array<Uint8Array> = []
-    let size = 0
-    return HttpServerResponse.toClientResponse(response).stream.pipe(
-      Stream.takeUntil((chunk) => {
-        chunks.push(chunk)
-        size += chunk.length
-        return size > maximum
-      }),
-      Stream.runDrain,
-      Effect.orDie,
-      Effect.map(() => size > maximum ? undefined : Buffer.concat(chunks).toString("utf8"))
-    )
-  })

@@ -5,6 +5,7 @@ import * as Option from "effect/Option"
 import { DeclarationError } from "../../internal/declarationError.ts"
 import { Keys } from "../../Security/Keys.ts"
 import * as AccessPolicy from "../AccessPolicy.ts"
+import { explorerProblem } from "../explorer/options.ts"
 import { mcpProblem } from "../mcp/options.ts"
 import { implemented } from "../routes/implemented.ts"
 import { type EngineParts, policyOf } from "./engineParts.ts"
@@ -14,10 +15,10 @@ import { rejectConflicts } from "./routeConflict.ts"
 
 /** Fails for mistakes in registrations and conflicting routes; warns of rules that admit nobody. */
 export const checkRegistrations = Effect.fnUntraced(function*(parts: EngineParts) {
-  const { api: { registrations }, implementations, mcp, openApi, options } = parts
+  const { api: { registrations }, explorer, implementations, mcp, openApi, options } = parts
   yield* rejectInvalid(registrations, implementations, options.roles)
   yield* rejectUnknownRoles(parts)
-  const problem = mcp && mcpProblem(mcp)
+  const problem = (mcp && mcpProblem(mcp)) ?? (explorer && explorerProblem(explorer))
   if (problem !== undefined) {
     return yield* new RegistrationInvalid({ registration: parts.api.id, detail: problem })
   }
@@ -33,7 +34,7 @@ export const checkRegistrations = Effect.fnUntraced(function*(parts: EngineParts
     )
   }
   const hasKeys = Option.isSome(yield* Effect.serviceOption(Keys))
-  yield* rejectConflicts({ registrations, openApi, mcp, hasKeys, monitored: monitoredPaths(yield* enabled) })
+  yield* rejectConflicts({ registrations, openApi, mcp, explorer, hasKeys, monitored: monitoredPaths(yield* enabled) })
 })
 
 /** Fails while another engine serves on the same server, which would answer none of this one's requests. */

@@ -30,7 +30,7 @@ import { builtInRoutes } from "./builtInRoutes.ts"
 import type { ServiceParts } from "./engineParts.ts"
 import { isMeasured } from "./monitored.ts"
 import { registeredRoutes } from "./registeredRoutes.ts"
-import { limitsOf, servedDocument } from "./servedDocument.ts"
+import { limitsOf, servedDocument, tokenPathOf } from "./servedDocument.ts"
 import { respondingOf } from "./stages.ts"
 import type { ServedRoute, ServiceSurroundings } from "./surroundings.ts"
 import { unusedKeys } from "./unusedKeys.ts"
@@ -67,7 +67,11 @@ export const compose = Effect.fnUntraced(function*(parts: ServiceParts) {
   const { document, probes, routes: builtIn } = yield* builtInRoutes(made)
   const cors = yield* configuredCors
   const own = [...registered, ...builtIn]
-  const routes = [...own, ...yield* mcpRoutesOf({ ...made, cors, document, routes: own }, () => surroundings)]
+  const routes = [
+    ...own,
+    ...yield* mcpRoutesOf({ ...made, cors, document, routes: own }, () => surroundings),
+    ...yield* explorerRoutesOf({ ...made, routes: own }, () => surroundings)
+  ]
   const router = yield* Effect.provideService(HttpRouter.make, HttpRouter.RouterConfig, routerConfig)
   const causes = parts.webhooks === undefined ? undefined : new BoundedCache<Tracer.AnySpan>(10_000)
   const surroundings: ServiceSurroundings = {
@@ -175,10 +179,37 @@ const mcpRoutesOf = Effect.fnUntraced(function*(
     name,
     options: mcp,
     document,
-    respondingOf: (route) => {
-      let responding: Responding | undefined
-      return Effect.suspend(() => responding ??= respondingOf(route, surroundings()))
-    }
+    respondingOf: respondingLater(surroundings)
+  })
+})
+
+/** How a route of the service responds to others of its routes, which are made before it is. */
+const respondingLater = (surroundings: () => ServiceSurroundings) => (route: ServedRoute): Responding => {
+  let responding: Responding | undefined
+  return Effect.suspend(() => responding ??= respondingOf(route, surroundings()))
+}
+
+/** The routes of the explorer, if the service has one. It loads the OpenAPI document, by which the page knows what there is. */
+const explorerRoutesOf = Effect.fnUntraced(function*(
+  { explorer, openApi, ...made }:
+    & ServiceParts
+    & Pick<ServiceSurroundings, "access" | "limits" | "respondBadRequest" | "routes">
+    & { readonly all: ReadonlyArray<ImplementedResource | ImplementedService> },
+  surroundings: () => ServiceSurroundings
+) {
+  if (explorer === undefined) return []
+  const { access, api: { identifier: name }, registrations, security } = made
+  const { explorerRoutes } = yield* Effect.promise(() => import("./explorerRoutes.ts"))
+  const described = openApi ?? { title: name, version: "1.0.0" }
+  return yield* explorerRoutes({
+    ...made,
+    name,
+    options: explorer,
+    roles: security?.roles,
+    title: described.title,
+    tokenPath: tokenPathOf(registrations),
+    documentOf: servedDocument({ ...made, openApi: described, schemes: access?.schemes ?? [] }),
+    respondingOf: respondingLater(surroundings)
   })
 })
 

@@ -10,6 +10,7 @@ import type * as Model from "../../Model/Model.ts"
 import type { Migration } from "../../Repository/Migration.ts"
 import { provided } from "../../Security/Authentication.ts"
 import * as AccessPolicy from "../AccessPolicy.ts"
+import { type ExplorerAt, explorerRoutesAt } from "../explorer/options.ts"
 import type * as KernelApi from "../KernelApi.ts"
 import * as KernelConfig from "../KernelConfig.ts"
 import type { McpAt } from "../mcp/options.ts"
@@ -43,6 +44,7 @@ export interface EngineParts {
   readonly options: Options
   readonly openApi: OpenApi.Options & Documentation.Options | undefined
   readonly mcp?: McpAt | undefined
+  readonly explorer?: ExplorerAt | undefined
   /** The roles that roles include. */
   readonly security?: { readonly roles?: { readonly [role: string]: ReadonlyArray<string> } | undefined } | undefined
   readonly rateLimits?: RateLimits | undefined
@@ -69,15 +71,23 @@ export const servicePartsOf = ({ api: { api, guards, registrations }, ...parts }
 
 /** Who may call what, by the rules of the registrations and of the documentation. */
 export const policyOf = (
-  { api: { guards, registrations }, implementations, openApi }: EngineParts
+  { api: { guards, registrations }, explorer, implementations, openApi }: EngineParts
 ): AccessPolicy.AccessPolicy => {
   const policy = AccessPolicy.make(
     registrations.map((registration) => implemented(registration, implementations)),
     guards.has("security")
   )
-  return openApi === undefined
+  const documented = openApi === undefined
     ? policy
-    : AccessPolicy.withDocumentation(policy, documentationPaths(openApi.includeDocs), openApi.require)
+    : AccessPolicy.withPages(policy, "documentation", documentationPaths(openApi.includeDocs), openApi.require)
+  if (explorer === undefined) return documented
+  const { document, page } = explorerRoutesAt(explorer.path)
+  return AccessPolicy.withPages(
+    AccessPolicy.withPages(documented, "explorer", [page], undefined),
+    "explorer",
+    [document],
+    explorer.require ?? "signedIn"
+  )
 }
 
 /** The OpenAPI document; `undefined` if the service has none. */

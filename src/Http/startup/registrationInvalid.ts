@@ -62,12 +62,13 @@ export const rejectInvalid = Effect.fnUntraced(function*(
 })
 
 /** Fails for a role that an option of the engine names and the engine does not know. @internal */
-export const rejectUnknownRoles = ({ api, mcp, openApi, options, security }: {
+export const rejectUnknownRoles = ({ api, explorer, mcp, openApi, options, security }: {
   readonly api: { readonly id: string }
   readonly options: { readonly roles?: ReadonlyArray<string> | undefined }
   readonly security?: { readonly roles?: { readonly [role: string]: ReadonlyArray<string> } | undefined } | undefined
   readonly openApi: { readonly require?: Permission.OneOrMore | undefined } | undefined
   readonly mcp?: { readonly require?: Permission.OneOrMore | undefined } | undefined
+  readonly explorer?: { readonly require?: Permission.OneOrMore | undefined } | undefined
 }): Effect.Effect<void, RegistrationInvalid> => {
   if (options.roles === undefined) return Effect.void
   const included = Object.entries(security?.roles ?? {}).flatMap(([role, others]) => [role, ...others])
@@ -75,7 +76,8 @@ export const rejectUnknownRoles = ({ api, mcp, openApi, options, security }: {
   const assistants = permissionsOf(mcp?.require ?? []).flatMap(rolesOf)
   const detail = roleProblem("enableSecurity", included, options.roles) ??
     roleProblem("enableOpenApi", readers, options.roles) ??
-    roleProblem("enableMcp", assistants, options.roles)
+    roleProblem("enableMcp", assistants, options.roles) ??
+    roleProblem("enableExplorer", permissionsOf(explorer?.require ?? []).flatMap(rolesOf), options.roles)
   return detail === undefined ? Effect.void : Effect.fail(new RegistrationInvalid({ registration: api.id, detail }))
 }
 

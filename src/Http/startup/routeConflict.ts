@@ -9,6 +9,7 @@ import { fileFieldsOf } from "../../Model/internal.ts"
 import { keysPath } from "../description/keysPath.ts"
 import { shapeOf } from "../description/pathShape.ts"
 import { endpointsOf } from "../description/standardEndpoints.ts"
+import { type ExplorerAt, explorerRoutesAt } from "../explorer/options.ts"
 import * as History from "../History.ts"
 import { type McpAt, metadataPaths } from "../mcp/options.ts"
 import { documentationPaths } from "../openapi/documentationPaths.ts"
@@ -31,33 +32,37 @@ export class RouteConflict extends Schema.TaggedError<RouteConflict>()("RouteCon
 }
 
 /** Fails if two registrations conflict. @internal */
-export const rejectConflicts = Effect.fnUntraced(function*({ hasKeys, mcp, monitored, openApi, registrations }: {
-  readonly registrations: ReadonlyArray<Registration>
-  readonly openApi: Documentation.Options | undefined
-  readonly mcp: McpAt | undefined
-  /** Whether the public keys are served. */
-  readonly hasKeys: boolean
-  /** The paths of the health and the metrics. */
-  readonly monitored: ReadonlyArray<`/${string}`>
-}) {
-  const seen = new Map<string, string>()
-  const documents = openApi === undefined ? [] : documentationPaths(openApi.includeDocs)
-  const claims = [
-    ...documents.map((path) => claim("GET", path, "the OpenAPI document and its pages")),
-    ...(hasKeys ? [claim("GET", keysPath, "the public keys for tokens")] : []),
-    ...(mcp === undefined ? [] : [
-      claim("POST", mcp.path, "the MCP server"),
-      ...metadataPaths(mcp).map((path) => claim("GET", path, "what is said of the MCP server"))
-    ]),
-    ...monitored.map((path) => claim("GET", path, "the health and the metrics")),
-    ...registrations.flatMap(claimsOf)
-  ]
-  for (const { key, description } of claims) {
-    const other = seen.get(key)
-    if (other !== undefined) return yield* new RouteConflict({ routes: [other, description] })
-    seen.set(key, description)
+export const rejectConflicts = Effect.fnUntraced(
+  function*({ explorer, hasKeys, mcp, monitored, openApi, registrations }: {
+    readonly registrations: ReadonlyArray<Registration>
+    readonly openApi: Documentation.Options | undefined
+    readonly mcp: McpAt | undefined
+    readonly explorer: ExplorerAt | undefined
+    /** Whether the public keys are served. */
+    readonly hasKeys: boolean
+    /** The paths of the health and the metrics. */
+    readonly monitored: ReadonlyArray<`/${string}`>
+  }) {
+    const seen = new Map<string, string>()
+    const documents = openApi === undefined ? [] : documentationPaths(openApi.includeDocs)
+    const claims = [
+      ...documents.map((path) => claim("GET", path, "the OpenAPI document and its pages")),
+      ...(hasKeys ? [claim("GET", keysPath, "the public keys for tokens")] : []),
+      ...(mcp === undefined ? [] : [
+        claim("POST", mcp.path, "the MCP server"),
+        ...metadataPaths(mcp).map((path) => claim("GET", path, "what is said of the MCP server"))
+      ]),
+      ...(explorer === undefined ? [] : claimsOfExplorer(explorer)),
+      ...monitored.map((path) => claim("GET", path, "the health and the metrics")),
+      ...registrations.flatMap(claimsOf)
+    ]
+    for (const { key, description } of claims) {
+      const other = seen.get(key)
+      if (other !== undefined) return yield* new RouteConflict({ routes: [other, description] })
+      seen.set(key, description)
+    }
   }
-})
+)
 
 interface Claim {
   readonly key: string
@@ -68,6 +73,14 @@ const claim = (method: string, path: `/${string}`, what: string): Claim => ({
   key: `${method} ${shapeOf(path)}`,
   description: `${method} ${path} (${what})`
 })
+
+const claimsOfExplorer = ({ path }: ExplorerAt): ReadonlyArray<Claim> => {
+  const { assets, document, page, session } = explorerRoutesAt(path)
+  return [
+    ...[page, assets, document].map((one) => claim("GET", one, "the explorer")),
+    ...["POST", "DELETE"].map((method) => claim(method, session, "the explorer"))
+  ]
+}
 
 /** The names and routes that a registration claims. */
 const claimsOf = (registration: Registration): ReadonlyArray<Claim> => {

@@ -40,6 +40,11 @@ export const limitsOf = (
     perCaller: perCaller ?? declared?.perCaller
   }
 
+/** Where tokens are issued; `undefined` if nowhere. */
+export const tokenPathOf = (registrations: ReadonlyArray<Registration>): `/${string}` | undefined =>
+  registrations.find(({ description }) => description === TokensApi.description)?.calls
+    .find(({ name }) => name === "token")?.path
+
 // internal
 
 /** The schemes as the OpenAPI document has them. Where tokens are issued, `signIn` tells documentation pages how to get one. */
@@ -69,7 +74,3 @@ const described = ({ challenge, header, id, word }: Scheme): OpenApi.SecuritySch
   const name = challenge.parameters?.["header"] ?? header
   return { type: "apiKey", in: "header", name: name.toLowerCase() === header ? name : header }
 }
-
-const tokenPathOf = (registrations: ReadonlyArray<Registration>): string | undefined =>
-  registrations.find(({ description }) => description === TokensApi.description)?.calls
-    .find(({ name }) => name === "token")?.path

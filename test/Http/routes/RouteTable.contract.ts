@@ -97,6 +97,8 @@ const table: { readonly [route: string]: Row } = {
   "GET /openapi.json": [200, 200, 200],
   "GET /docs": [200, 200, 200],
   "GET /redoc": [200, 200, 200],
+  "GET /explorer": [200, 200, 200],
+  "GET /explorer/openapi.json": [401, 403, 200],
   "GET /": [302, 302, 302]
 }
 
@@ -106,6 +108,8 @@ const unregistered = new Set([
   "GET /openapi.json",
   "GET /docs",
   "GET /redoc",
+  "GET /explorer",
+  "GET /explorer/openapi.json",
   "GET /"
 ])
 

@@ -92,7 +92,7 @@ export const makeSession = ({ fetch, now, session, tokenUrl }: SessionOptions): 
       keep(
         session === undefined
           ? await ask(url, "POST", { grant_type: "refresh_token", refresh_token: refresh ?? "" })
-          : await alone(() => ask(`${session}/refresh`, "POST"))
+          : await alone(() => ask(session, "POST", { grant_type: "refresh_token" }))
       )
       return true
     } catch (error) {
@@ -139,8 +139,9 @@ export const makeSession = ({ fetch, now, session, tokenUrl }: SessionOptions): 
     },
     renew,
     signOut: async (everywhere = false) => {
+      if (everywhere && tokens !== undefined && now() >= tokens.renewAt) await renew()
       const refresh = tokens?.refresh
-      const own = tokens?.access
+      const own = everywhere ? tokens?.access : undefined
       forget()
       name = undefined
       if (session !== undefined) {

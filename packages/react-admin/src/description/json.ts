@@ -16,6 +16,10 @@ export const jsonText = (value: unknown): string | undefined => typeof value ===
 
 export const jsonNumber = (value: unknown): number | undefined => typeof value === "number" ? value : undefined
 
+/** A value as text: what has parts as JSON. */
+export const textOf = (value: unknown): string =>
+  typeof value === "string" ? value : typeof value === "object" ? JSON.stringify(value) : `${value as number}`
+
 /** The texts of a list. */
 export const jsonTexts = (value: unknown): ReadonlyArray<string> =>
   jsonList(value).filter((one) => typeof one === "string")

@@ -1,0 +1,107 @@
+/** The stream of the changes of a list. */
+import type { Caller } from "../calls/caller.ts"
+import { isJson, jsonObject } from "../description/json.ts"
+import type { Change, KernelRecord } from "../KernelDataProvider.ts"
+import { KernelError } from "../KernelError.ts"
+
+/**
+ * Follows a list by events over `fetch`, which sends credentials: an `EventSource` does not. It begins with the next change, and goes
+ * on after its last event when a connection ends.
+ */
+export const followChanges = ({ caller, path, query, onChange, onEnd, signal, wait, recordOf }: {
+  readonly caller: Caller
+  readonly path: string
+  readonly query: URLSearchParams
+  readonly onChange: (change: Change) => void
+  readonly onEnd: (error: unknown) => void
+  readonly signal: AbortSignal
+  readonly wait: (milliseconds: number, signal: AbortSignal) => Promise<void>
+  readonly recordOf: (value: unknown, key: string) => KernelRecord
+}): void => {
+  let place = "now"
+  let pause = first
+  const tell = (text: string) => {
+    const messages: unknown = JSON.parse(text)
+    for (const message of Array.isArray(messages) ? messages.filter(isJson) : []) {
+      const { control, operation } = jsonObject(message["headers"])
+      const key = String(message["key"])
+      if (control === "reset") onChange({ operation: "reset" })
+      else if (operation === "delete") onChange({ operation, id: key })
+      else if (operation === "insert" || operation === "update") {
+        const record = recordOf(message["value"], key)
+        onChange({ operation, id: record.id, record })
+      }
+    }
+  }
+  const once = async () => {
+    const asked = new URLSearchParams(query)
+    asked.set("live", "sse")
+    asked.set("offset", place)
+    const headers = { accept: "text/event-stream" }
+    const { body } = await caller.send({ path, query: asked, headers, signal })
+    if (body === null) return
+    for await (const { data, event, id } of eventsOf(body)) {
+      if (event === "data") tell(data)
+      if (event === "error") return
+      if (id !== "") [place, pause] = [id, first]
+    }
+  }
+  const run = async () => {
+    while (!signal.aborted) {
+      // oxlint-disable-next-line eslint/no-await-in-loop -- a connection comes after the one before
+      const error: unknown = await once().then(() => undefined, (cause: unknown) => cause)
+      if (signal.aborted) return
+      if (error instanceof KernelError && error.status === 410) place = "now"
+      else if (error instanceof KernelError && isFinal(error.status)) return onEnd(error)
+      const asked = error instanceof KernelError ? Number(error.body["retry_after"] ?? 0) * 1_000 : 0
+      // oxlint-disable-next-line eslint/no-await-in-loop -- a connection comes after the one before
+      await wait(Math.max(asked, pause * (1 + Math.random())), signal)
+      if (error instanceof KernelError && error.status === 410) onChange({ operation: "reset" })
+      pause = Math.min(2 * pause, last)
+    }
+  }
+  void run()
+}
+
+/** In milliseconds. */
+const first = 500
+const last = 60_000
+
+/** Whether asking again has no use. */
+const isFinal = (status: number): boolean => status !== 0 && status !== 408 && status !== 429 && status < 500
+
+interface ServerSentEvent {
+  readonly event: string
+  readonly data: string
+  readonly id: string
+}
+
+/** The events of a body. */
+async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerSentEvent> {
+  let [rest, event, data, id] = ["", "", "", ""]
+  const decoder = new TextDecoder()
+  const reader = body.getReader()
+  try {
+    for (;;) {
+      // oxlint-disable-next-line eslint/no-await-in-loop -- parts of a body come one after the other
+      const { done, value } = await reader.read()
+      if (done) return
+      const lines = (rest + decoder.decode(value, { stream: true })).split("\n")
+      rest = lines.pop() ?? ""
+      for (const line of lines) {
+        if (line === "") {
+          if (event !== "") yield { event, data, id }
+          event = data = ""
+          continue
+        }
+        const end = line.indexOf(":")
+        const [name, text] = [line.slice(0, end), line.slice(end + 1).replace(/^ /u, "")]
+        if (name === "id") id = text
+        else if (name === "event") event = text
+        else if (name === "data") data += data === "" ? text : `\n${text}`
+      }
+    }
+  } finally {
+    void reader.cancel().catch(() => undefined)
+  }
+}

@@ -1,0 +1,510 @@
+/** The data provider over the REST interface of a service. */
+import type { Caller } from "../calls/caller.ts"
+import { jsonOf } from "../calls/caller.ts"
+import type { ActionDescription, FieldDescription, ResourceDescription, ServiceDescription } from "../Description.ts"
+import {
+  isJson,
+  type Json,
+  jsonList,
+  jsonMember,
+  jsonNumber,
+  jsonObject,
+  jsonText,
+  textOf
+} from "../description/json.ts"
+import type {
+  Filter,
+  KernelDataProvider,
+  KernelRecord,
+  ManyResult,
+  Page,
+  Params,
+  Revision
+} from "../KernelDataProvider.ts"
+import { KernelConflict, KernelError } from "../KernelError.ts"
+import { followChanges } from "./changes.ts"
+import { csvOf } from "./csv.ts"
+import { chosenFiles, isFileField, writeFiles } from "./files.ts"
+import { addFilter } from "./filters.ts"
+import { isSameJson, mergePatch } from "./mergePatch.ts"
+
+// oxlint-disable typescript/no-unnecessary-type-parameters -- the signatures are those of react-admin
+
+/** What the provider is made with. */
+export interface DataProviderOptions {
+  readonly caller: Caller
+  readonly described: () => Promise<ServiceDescription>
+  /** The failure of a call of something that the caller is not shown. */
+  readonly unknown: (message: string) => KernelError
+  /** From how many matches on pages are not counted. */
+  readonly countUpTo: number
+  readonly wait: (milliseconds: number, signal: AbortSignal) => Promise<void>
+}
+
+/** Makes the provider. */
+export const makeDataProvider = (
+  { caller, countUpTo, described, unknown, wait }: DataProviderOptions
+): KernelDataProvider => {
+  const resourceOf = async (name: string): Promise<ResourceDescription> =>
+    (await described()).resources.find((one) => one.name === name) ??
+      Promise.reject(unknown(`The service shows no resource ${name}`))
+
+  /** The cursors of the pages that were read, by what was asked. */
+  const cursors = new Map<string, Map<number, string>>()
+  /** What is too much to be counted at each page. */
+  const uncounted = new Set<string>()
+
+  const answered = (path: string, query: URLSearchParams, signal?: AbortSignal, accept?: string): Promise<Response> => {
+    const headers = accept === undefined ? {} : { accept }
+    return query.toString().length > maxQuery
+      ? caller.send({ method: "POST", path: `${path}/query`, body: query, signal, headers })
+      : caller.send({ path, query, signal, headers })
+  }
+
+  const list = async <T extends KernelRecord>(name: string, params: Params.List): Promise<Page<T>> => {
+    const resource = await resourceOf(name)
+    const { meta, pagination = { page: 1, perPage: 25 }, signal } = params
+    const { page, perPage } = pagination
+    const query = asked(resource, params)
+    query.set("page_size", String(perPage))
+    const key = `${name}?${query.toString()}`
+    const conditions = `${name}?${JSON.stringify(params.filter ?? {})}`
+    const count = meta?.count ?? (uncounted.has(conditions) ? "none" : "exact")
+    const pages = cursors.get(key) ?? new Map<number, string>()
+    const cursor = page === 1 ? "" : pages.get(page)
+    const isFollowed = count === "none" && cursor !== undefined
+    if (isFollowed) query.set("cursor", cursor)
+    else {
+      query.set("page", String(page))
+      if (count !== "exact") query.set("count", count)
+    }
+    const response = await answered(resource.path, query, signal).catch((error: unknown) => {
+      // What a cursor was of may be gone.
+      pages.clear()
+      throw error
+    })
+    const body = jsonObject(await jsonOf(response))
+    const items = jsonList(body["_items"])
+    const next = jsonText(jsonObject(jsonObject(body["_links"])["next"])["href"])
+    const following = next === undefined ? null : new URLSearchParams(next.split("?", 2)[1]).get("cursor")
+    if (following !== null) {
+      cursors.delete(key)
+      cursors.set(key, pages.set(page + 1, following))
+      if (cursors.size > maxLists) {
+        for (const oldest of cursors.keys()) if (cursors.size > maxLists) cursors.delete(oldest)
+      }
+    }
+    const total = response.headers.get("x-total-count")
+    if (total !== null && Number(total) > countUpTo) uncounted.add(conditions)
+    const data = items.map((item) => recordOf(item))
+    return {
+      // The service answers documents of this resource; what their fields are is the caller's to say.
+      data: data as ReadonlyArray<KernelRecord> as Array<T>,
+      ...total === null ? {} : { total: Number(total) },
+      pageInfo: { hasNextPage: next !== undefined, hasPreviousPage: page > 1 },
+      ...meta?.expand === undefined ? {} : { meta: { prefetched: await prefetchedOf(resource, items) } }
+    }
+  }
+
+  const one = async <T extends KernelRecord>(path: string, options: { readonly signal?: AbortSignal | undefined } & {
+    readonly query?: URLSearchParams | undefined
+  } = {}): Promise<T> => {
+    const response = await caller.send({ path, ...options })
+    // As of lists.
+    return withTag(recordOf(await jsonOf(response)), response) as T
+  }
+
+  const getOne = async <T extends KernelRecord>(name: string, { id, meta, signal }: Params.One) => {
+    const resource = await resourceOf(name)
+    const query = new URLSearchParams(meta?.deleted === true ? { deleted: "include" } : {})
+    return { data: await one<T>(pathOf(resource, id), { query, signal }) }
+  }
+
+  const getMany = async <T extends KernelRecord>(name: string, { ids, signal }: Params.Many) => {
+    const resource = await resourceOf(name)
+    const distinct = [...new Set(ids)]
+    if (!resource.may.list) {
+      const found = await Promise.all(
+        distinct.map((id) => one<T>(pathOf(resource, id), { signal }).catch((error: unknown) => missing(error)))
+      )
+      return { data: found.filter((record) => record !== undefined) }
+    }
+    const parts = Array.from(
+      { length: Math.ceil(distinct.length / maxIds) },
+      (_, i) => distinct.slice(i * maxIds, (i + 1) * maxIds)
+    )
+    const found = await Promise.all(parts.map((part) =>
+      list<T>(name, {
+        filter: { id: part },
+        pagination: { page: 1, perPage: maxIds },
+        meta: { count: "none" },
+        signal
+      })
+    ))
+    return { data: found.flatMap(({ data }) => data) }
+  }
+
+  const create = async <T extends KernelRecord>(name: string, { data }: Params.Create) => {
+    const { fields, path } = await resourceOf(name)
+    const sent = sentOf(fields.filter((field) => field.isSetOnCreate), data)
+    const files = fields.filter((field) => isFileField(field) && chosenFiles(data, field).length > 0)
+    const response = await caller.send({
+      method: "POST",
+      path,
+      headers: { prefer: "return=representation" },
+      body: files.length === 0 ? sent : formOf(sent, data, files)
+    })
+    // As of lists.
+    return { data: await writtenOf(response, data) as T }
+  }
+
+  /** Writes a document; a refusal since it has changed says what it is now. */
+  const write = (
+    resource: ResourceDescription,
+    id: string | number,
+    { body, etag, method, path }: {
+      readonly method: string
+      readonly path: string
+      readonly body: Json
+      readonly etag: string | undefined
+    }
+  ): Promise<Response> =>
+    caller.send({
+      method,
+      path,
+      body,
+      headers: { prefer: "return=representation", ...etag === undefined ? {} : { "if-match": etag } }
+    }).catch(async (error: unknown) => {
+      if (!(error instanceof KernelError) || error.status !== 412) throw error
+      const current = await one(pathOf(resource, id)).catch((cause: unknown) => missing(cause))
+      throw new KernelConflict(error, current, current?._etag)
+    })
+
+  const update = async <T extends KernelRecord>(name: string, { data, id, meta, previousData }: Params.Update) => {
+    const resource = await resourceOf(name)
+    const { fields, may, path } = resource
+    if (!may.update && !may.replace) throw new KernelError(405, `Documents of ${name} can't be changed`)
+    const written = fields.filter((field) => field.isSetOnUpdate)
+    const etag = meta?.etag ?? jsonText(previousData?.["_etag"])
+    const at = pathOf(resource, id)
+    const sent = sentOf(written, data, previousData !== undefined || may.update)
+    const before = sentOf(written, previousData ?? {}, true)
+    const patch = may.update ? mergePatch(previousData === undefined ? {} : before, onlyOf(sent, data)) : {}
+    const hasChanged = may.update
+      ? Object.keys(patch).length > 0
+      : previousData === undefined || !isSameJson(before, sent)
+    const response = !hasChanged
+      ? undefined
+      : await write(resource, id, {
+        etag,
+        ...may.update
+          ? { method: "PATCH", path: at, body: patch }
+          : resource.replacedBy === "POST"
+          ? { method: "POST", path, body: { ...withoutNull(sent), id } }
+          : { method: "PUT", path: at, body: withoutNull(sent) }
+      })
+    const hasFiles = await writeFiles(caller, at, written, { data, previous: previousData })
+    const record = response !== undefined && !hasFiles
+      ? await writtenOf(response, { ...previousData, ...data }, id)
+      : may.get
+      ? await one(at)
+      : { ...data, id }
+    // As of lists.
+    return { data: record as T }
+  }
+
+  const many = async (
+    resource: ResourceDescription,
+    method: "PATCH" | "DELETE",
+    filter: Filter,
+    { body, dryRun = false }: { readonly body?: Json; readonly dryRun?: boolean } = {}
+  ): Promise<ManyResult> => {
+    const query = new URLSearchParams()
+    addFilter(query, filter, { search: resource.representation })
+    if (query.size === 0) query.set("all", "true")
+    if (dryRun) query.set("dry_run", "true")
+    const answer = jsonObject(await caller.json({ method, path: resource.path, query, body }))
+    const ids = jsonList(answer["ids"]).map(idOf).filter((id) => id !== undefined)
+    return { count: jsonNumber(answer["count"]) ?? ids.length, ids }
+  }
+
+  const updateMany = async (name: string, { data, ids }: Params.UpdateMany) => {
+    const resource = await resourceOf(name)
+    const body = onlyOf(sentOf(resource.fields.filter((field) => field.isSetOnUpdate), data, true), data)
+    if (resource.may.updateMany) return { data: [...(await many(resource, "PATCH", { id: ids }, { body })).ids] }
+    return { data: await each(ids, (id) => update(name, { id, data })) }
+  }
+
+  const remove = async <T extends KernelRecord>(name: string, { id, previousData }: Params.Delete) => {
+    await caller.send({ method: "DELETE", path: pathOf(await resourceOf(name), id) })
+    // What was there, as react-admin has it.
+    return { data: { ...previousData, id } as T }
+  }
+
+  const runAt = async (
+    { method, parameters, path }: ActionDescription,
+    id: string | number | undefined,
+    args: { readonly [name: string]: unknown }
+  ): Promise<{ readonly data: unknown }> => {
+    const query = new URLSearchParams()
+    const body: { [name: string]: unknown } = {}
+    const values = id === undefined ? args : { ...args, id }
+    const named = new Set(Array.from(path.matchAll(/\{([^{}]+)\}/gu), ([, name]) => name))
+    for (const [name, value] of Object.entries(args)) {
+      if (value === undefined || named.has(name)) continue
+      if (parameters.includes(name)) query.append(name, textOf(value))
+      else body[name] = value
+    }
+    const filled = path.replaceAll(
+      /\{([^{}]+)\}/gu,
+      (_, name: string) => encodeURIComponent(String(jsonMember(values, name)))
+    )
+    const hasBody = method !== "GET" && method !== "DELETE" || Object.keys(body).length > 0
+    const answer = await caller.json({ method, path: filled, query, ...hasBody ? { body } : {} })
+    return { data: isJson(answer) && answer["_type"] === "OperationResult" ? answer["result"] : answer }
+  }
+
+  const provider: KernelDataProvider = {
+    supportAbortSignal: true,
+    getList: list,
+    getOne,
+    getMany,
+    getManyReference: (resource, { filter, id, target, ...params }) =>
+      list(resource, { ...params, filter: { ...filter, [target]: id } }),
+    create,
+    update,
+    updateMany,
+    delete: remove,
+    deleteMany: async (name, { ids }) => {
+      const resource = await resourceOf(name)
+      if (resource.may.deleteMany) return { data: [...(await many(resource, "DELETE", { id: ids })).ids] }
+      return { data: await each(ids, (id) => remove(name, { id })) }
+    },
+    history: async (name, id, { before, pageSize } = {}) => {
+      const query = new URLSearchParams()
+      if (before !== undefined) query.set("before", String(before))
+      if (pageSize !== undefined) query.set("page_size", String(pageSize))
+      const answer = jsonObject(await caller.json({ path: `${pathOf(await resourceOf(name), id)}/revisions`, query }))
+      const next = jsonText(jsonObject(jsonObject(answer["_links"])["next"])["href"])
+      const place = next === undefined ? null : new URLSearchParams(next.split("?", 2)[1]).get("before")
+      return {
+        // The form of the entries is that of the service.
+        data: jsonList(answer["_items"]) as ReadonlyArray<Revision>,
+        ...place === null ? {} : { next: Number(place) }
+      }
+    },
+    revision: async (name, id, revision) => ({
+      data: await one(`${pathOf(await resourceOf(name), id)}/revisions/${revision}`)
+    }),
+    restore: async (name, id, revision) => {
+      const at = pathOf(await resourceOf(name), id)
+      const path = revision === undefined ? `${at}/restore` : `${at}/revisions/${revision}/restore`
+      await caller.send({ method: "POST", path })
+      return { data: await one(at) }
+    },
+    purge: async (name, id) => {
+      const query = new URLSearchParams({ purge: "true" })
+      await caller.send({ method: "DELETE", path: pathOf(await resourceOf(name), id), query })
+    },
+    runAction: async (name, action, id, args = {}) => {
+      const { actions } = await resourceOf(name)
+      const found = actions.find((one) => one.name === action)
+      return found === undefined
+        ? Promise.reject(new KernelError(404, `${name} has no action ${action}`))
+        : runAt(found, id, args)
+    },
+    runOperation: async (name, args = {}) => {
+      const found = (await described()).operations.find((one) => one.name === name)
+      return found === undefined
+        ? Promise.reject(unknown(`The service shows no operation ${name}`))
+        : runAt(found, undefined, args)
+    },
+    countMatching: async (name, filter, write) => {
+      const resource = await resourceOf(name)
+      if (write !== undefined) {
+        return many(resource, write === "update" ? "PATCH" : "DELETE", filter, {
+          dryRun: true,
+          ...write === "update" ? { body: {} } : {}
+        })
+      }
+      const { data, total = data.length } = await list(name, {
+        filter,
+        pagination: { page: 1, perPage: 1 },
+        meta: { count: "exact", fields: ["id"] }
+      })
+      return { count: total, ids: [] }
+    },
+    updateMatching: async (name, filter, data) => {
+      const resource = await resourceOf(name)
+      const body = onlyOf(sentOf(resource.fields.filter((field) => field.isSetOnUpdate), data, true), data)
+      return many(resource, "PATCH", filter, { body })
+    },
+    deleteMatching: async (name, filter) => many(await resourceOf(name), "DELETE", filter),
+    watch: (name, onChange, { filter, onEnd = () => undefined } = {}) => {
+      const stop = new AbortController()
+      const start = async () => {
+        const { path, representation } = await resourceOf(name)
+        const query = new URLSearchParams()
+        addFilter(query, filter, { search: representation })
+        const options = { caller, path: `${path}/changes`, query, onChange, onEnd, signal: stop.signal, wait }
+        followChanges({ ...options, recordOf: (value, key) => recordOf({ id: key, ...jsonObject(value) }) })
+      }
+      void start().catch(onEnd)
+      return () => stop.abort()
+    },
+    exportCsv: async (name, { fields: columns, ...params }) => {
+      const resource = await resourceOf(name)
+      const shown = columns ?? resource.fields.filter((field) => !field.isWriteOnly).map(({ name }) => name)
+      const query = asked(resource, { ...params, meta: { ...params.meta, fields: shown } })
+      if (resource.may.csv) return (await answered(resource.path, query, params.signal, "text/csv")).blob()
+      const found: Array<KernelRecord> = []
+      for (let page = 1;; page++) {
+        // oxlint-disable-next-line eslint/no-await-in-loop -- a page begins after the one before
+        const { data, pageInfo } = await list(name, {
+          ...params,
+          pagination: { page, perPage: 500 },
+          meta: { fields: shown, count: "none" }
+        })
+        found.push(...data)
+        if (pageInfo?.hasNextPage !== true) break
+      }
+      return new Blob([csvOf(shown, found)], { type: "text/csv;charset=utf-8" })
+    },
+    fileUrl: async (name, id, field, { key, size } = {}) => {
+      const at = `${pathOf(await resourceOf(name), id)}/${encodeURIComponent(field)}`
+      const path = `${key === undefined ? at : `${at}/${encodeURIComponent(key)}`}/address`
+      const href = jsonText(jsonObject(await caller.json({ method: "POST", path }))["href"]) ?? ""
+      return caller.urlOf(size === undefined ? href : `${href}&size=${encodeURIComponent(size)}`)
+    }
+  }
+  return provider
+}
+
+/** Beyond it a URL may be too long for what is between. */
+const maxQuery = 6_000
+
+const maxIds = 100
+
+/** Lists whose cursors are kept. */
+const maxLists = 50
+
+const pathOf = ({ path }: ResourceDescription, id: string | number): string =>
+  `${path}/${encodeURIComponent(String(id))}`
+
+const idOf = (value: unknown): string | number | undefined =>
+  typeof value === "string" || typeof value === "number" ? value : undefined
+
+/** A document with the identifier that its link has, if its field has another name. */
+const recordOf = (value: unknown): KernelRecord => {
+  const document = jsonObject(value)
+  const { href } = jsonObject(jsonObject(document["_links"])["self"])
+  const linked = jsonText(href)?.split("/").at(-1)
+  const id = idOf(document["id"]) ?? (linked === undefined ? undefined : decodeURIComponent(linked)) ?? ""
+  return { ...document, id }
+}
+
+/** A weak tag is none that writes are compared by. */
+const withTag = (record: KernelRecord, { headers }: Response): KernelRecord => {
+  const tag = headers.get("etag")
+  return tag === null || tag.startsWith("W/") ? record : { ...record, _etag: tag }
+}
+
+const missing = (error: unknown): undefined => {
+  if (error instanceof KernelError && (error.status === 404 || error.status === 403)) return undefined
+  throw error
+}
+
+/** What is sent of a document: the values of these fields, of which an empty one is `null`. */
+const sentOf = (fields: ReadonlyArray<FieldDescription>, data: Json, keepsNull = false): Json => {
+  const sent: { [name: string]: unknown } = {}
+  for (const field of fields) {
+    if (isFileField(field) || !Object.hasOwn(data, field.name)) continue
+    const value = data[field.name]
+    const isEmpty = value === undefined || value === null || value === "" && !isText(field)
+    // A password that was not entered stays as it is.
+    if (field.isWriteOnly && (isEmpty || value === "")) continue
+    if (!isEmpty) sent[field.name] = value
+    else if (keepsNull) sent[field.name] = null
+  }
+  return sent
+}
+
+/** An empty text is a value of a text that has to be there. */
+const isText = ({ isRequired, type }: FieldDescription): boolean =>
+  isRequired && (type === "text" || type === "longText" || type === "markdown")
+
+/** The members that the caller has given. */
+const onlyOf = (sent: Json, data: Json): Json =>
+  Object.fromEntries(Object.entries(sent).filter(([name]) => Object.hasOwn(data, name)))
+
+const withoutNull = (sent: Json): Json => Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== null))
+
+/** A form with the fields of a document, those that are no text as JSON, and its files. */
+const formOf = (sent: Json, data: Json, files: ReadonlyArray<FieldDescription>): FormData => {
+  const form = new FormData()
+  for (const [name, value] of Object.entries(sent)) {
+    if (typeof value === "string") form.append(name, value)
+    else form.append(name, new Blob([JSON.stringify(value)], { type: "application/json" }))
+  }
+  for (const field of files) {
+    for (const file of chosenFiles(data, field)) form.append(field.name, file)
+  }
+  return form
+}
+
+const asked = (
+  { representation }: ResourceDescription,
+  { filter, meta, sort }: Params.List
+): URLSearchParams => {
+  const query = new URLSearchParams()
+  addFilter(query, filter, { search: representation })
+  if (sort !== undefined && sort.field !== "") {
+    query.set("sort_by", `${sort.order === "DESC" ? "-" : ""}${sort.field}`)
+  }
+  if (meta?.fields !== undefined) query.set("fields", meta.fields.join(","))
+  if (meta?.expand !== undefined && meta.expand.length > 0) query.set("expand", meta.expand.join(","))
+  return query
+}
+
+/** The documents that were embedded, by their resources. */
+const prefetchedOf = async (
+  { fields }: ResourceDescription,
+  items: ReadonlyArray<unknown>
+): Promise<{ readonly [resource: string]: ReadonlyArray<KernelRecord> }> => {
+  const found = new Map<string, Map<string | number, KernelRecord>>()
+  for (const item of items) {
+    for (const [name, embedded] of Object.entries(jsonObject(jsonObject(item)["_embedded"]))) {
+      const field = fields.find((one) => one.name === name)
+      const reference = field?.reference ?? field?.items?.reference
+      if (reference === undefined) continue
+      const records = found.get(reference) ?? new Map<string | number, KernelRecord>()
+      found.set(reference, records)
+      for (const one of Array.isArray(embedded) ? embedded : [embedded]) {
+        if (isJson(one)) records.set(recordOf(one).id, recordOf(one))
+      }
+    }
+  }
+  return Object.fromEntries(Array.from(found, ([resource, records]) => [resource, [...records.values()]]))
+}
+
+/** The answer to a write: the document, or what was sent where the caller may not read it. */
+const writtenOf = async (response: Response, sent: Json, known?: string | number): Promise<KernelRecord> => {
+  const body = jsonObject(await jsonOf(response))
+  const id = known ?? idOf(body["result"])
+  return body["_type"] === "OperationResult"
+    ? withTag({ ...sent, id: id ?? "" }, response)
+    : withTag(recordOf(body), response)
+}
+
+const each = async (
+  ids: ReadonlyArray<string | number>,
+  run: (id: string | number) => Promise<unknown>
+): Promise<Array<string | number>> => {
+  const done: Array<string | number> = []
+  for (const id of ids) {
+    // oxlint-disable-next-line eslint/no-await-in-loop -- what fails leaves those that followChanges as they are
+    await run(id)
+    done.push(id)
+  }
+  return done
+}

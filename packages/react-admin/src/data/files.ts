@@ -1,0 +1,61 @@
+/** Files that forms send, and the addresses that they are written at. */
+import type { Caller } from "../calls/caller.ts"
+import type { FieldDescription } from "../Description.ts"
+import { isJson, type Json, jsonList } from "../description/json.ts"
+
+/** The file that a form has chosen: as it is, or as react-admin's inputs have it. */
+export const chosenFile = (value: unknown): File | Blob | undefined => {
+  const file = isJson(value) && "rawFile" in value ? value["rawFile"] : value
+  return file instanceof Blob ? file : undefined
+}
+
+export const isFileField = ({ file, items }: FieldDescription): boolean =>
+  file !== undefined || items?.file !== undefined
+
+/** The chosen files of a field. */
+export const chosenFiles = (data: Json, { items, name }: FieldDescription): ReadonlyArray<File | Blob> =>
+  (items === undefined ? [data[name]] : jsonList(data[name])).map(chosenFile).filter((file) => file !== undefined)
+
+/** Writes the files of a document that differ from those that it has; whether there were some. */
+export const writeFiles = async (
+  caller: Caller,
+  at: string,
+  fields: ReadonlyArray<FieldDescription>,
+  { data, previous }: { readonly data: Json; readonly previous: Json | undefined }
+): Promise<boolean> => {
+  const calls = fields.filter(isFileField).flatMap((field) => {
+    if (!Object.hasOwn(data, field.name)) return []
+    const path = `${at}/${encodeURIComponent(field.name)}`
+    const sent = chosenFiles(data, field).map((file) => ({
+      method: field.items === undefined ? "PUT" : "POST",
+      path,
+      body: file,
+      headers: headersOf(file)
+    }))
+    const kept = new Set((field.items === undefined ? [data[field.name]] : jsonList(data[field.name])).map(keyOf))
+    const gone = jsonList(field.items === undefined ? [previous?.[field.name]] : previous?.[field.name]).map(keyOf)
+      .filter(
+        (key) => key !== undefined && !kept.has(key)
+      )
+    // A new file takes the place of the one before.
+    const removed = field.items === undefined
+      ? gone.length > 0 && sent.length === 0 ? [{ method: "DELETE", path }] : []
+      : gone.map((key) => ({ method: "DELETE", path: `${path}/${encodeURIComponent(key ?? "")}` }))
+    return [...removed, ...sent]
+  })
+  for (const call of calls) {
+    // oxlint-disable-next-line eslint/no-await-in-loop -- each is a write of the same document
+    await caller.send(call)
+  }
+  return calls.length > 0
+}
+
+const keyOf = (value: unknown): string | undefined =>
+  isJson(value) && typeof value["key"] === "string" ? value["key"] : undefined
+
+const headersOf = (file: File | Blob): { readonly [name: string]: string } => ({
+  "content-type": file.type === "" ? "application/octet-stream" : file.type,
+  ..."name" in file && file.name !== ""
+    ? { "content-disposition": `attachment; filename*=UTF-8''${encodeURIComponent(file.name).replaceAll("'", "%27")}` }
+    : {}
+})

@@ -1,0 +1,68 @@
+/** Filters of react-admin as parameters of the URL language. */
+import { isJson, textOf } from "../description/json.ts"
+
+/**
+ * Adds the parameters of a filter: `{ price: { ">": 5, "<": 10 }, state: "open", $text: "blue" }`. A value without an operator
+ * is equal, a list is one of its elements.
+ */
+export const addFilter = (
+  query: URLSearchParams,
+  filter: { readonly [path: string]: unknown } = {},
+  { search }: { readonly search?: string | undefined } = {}
+): void => {
+  for (const [path, condition] of Object.entries(filter)) {
+    if (condition === undefined || condition === "" || path === "id" && isEmptyList(condition)) continue
+    if (path === "$text") query.append("query", JSON.stringify({ $text: { $search: textOf(condition) } }))
+    else if (path === "$query") {
+      query.append("query", typeof condition === "string" ? condition : JSON.stringify(condition))
+    } else if (path === "$logic") query.append("logic", textOf(condition))
+    else if (path === "$deleted") query.append("deleted", textOf(condition))
+    else if (path === "q") {
+      if (search !== undefined) query.append(search, `~${literal(condition)}`)
+    } else if (isJson(condition)) addOperators(query, path, condition)
+    else if (Array.isArray(condition)) query.append(path, jsonList(condition))
+    else query.append(path, condition === null ? "null" : literal(condition))
+  }
+}
+
+const addOperators = (
+  query: URLSearchParams,
+  path: string,
+  operators: { readonly [operator: string]: unknown }
+): void => {
+  for (const [operator, value] of Object.entries(operators)) {
+    if (value === undefined || value === "") continue
+    switch (operator) {
+      case "=":
+      case "!":
+        query.append(
+          path,
+          `${operator === "=" ? "" : "!"}${
+            Array.isArray(value) ? jsonList(value) : value === null ? "null" : literal(value)
+          }`
+        )
+        break
+      case "[]":
+      case "![]":
+        query.append(path, `${operator === "[]" ? "" : "!"}${jsonList(Array.isArray(value) ? value : [value])}`)
+        break
+      case "#":
+        query.append(path, `#${textOf(value)}`)
+        break
+      case "null":
+        query.append(path, value === false ? "!null" : "null")
+        break
+      // `>`, `<`, `>=`, `<=` and `~`: the service names what it does not know.
+      default:
+        query.append(path, `${operator}${literal(value)}`)
+    }
+  }
+}
+
+const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0
+
+/** A value of which no character has a meaning. */
+export const literal = (value: unknown): string =>
+  typeof value === "string" ? `"${value.replaceAll(/["\\]/gu, (one) => `\\${one}`)}"` : textOf(value)
+
+const jsonList = (values: ReadonlyArray<unknown>): string => `[${values.map(literal).join(",")}]`

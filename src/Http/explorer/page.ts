@@ -1,0 +1,149 @@
+/**
+ * The page of the explorer: a document that is made for each request, since the nonce of its policy is, and the files that it
+ * loads, which have the hash of their content in their names.
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import { randomBytes } from "node:crypto"
+import { readFile } from "node:fs/promises"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { errorOf } from "../HttpError.ts"
+import * as File from "../openapi/cachedFile.ts"
+import type { ResponseEffect } from "../response/handlerFailures.ts"
+
+/** What the page says to its program. */
+export interface PageOptions {
+  readonly title: string
+  /** The number of segments of the path of the page. */
+  readonly depth: number
+  /** Where the description is, as a path of the service. */
+  readonly document: string
+  /** Where somebody signs in by a cookie; `undefined` where nobody can. */
+  readonly session: string | undefined
+}
+
+/** Makes the page. Its addresses are relative, so that it works behind any prefix of a proxy. */
+export const pageOf = (options: PageOptions): ResponseEffect =>
+  Effect.withFiber(({ context }) => {
+    const { url } = Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
+    return Effect.map(manifest, ({ entry }) => {
+      const nonce = randomBytes(16).toString("base64")
+      const [own = ""] = url.split("?", 1)
+      return HttpServerResponse.text(
+        html({ ...options, entry, nonce, isBelow: own.endsWith("/"), last: lastOf(own) }),
+        {
+          contentType: "text/html; charset=utf-8",
+          headers: {
+            "cache-control": "no-store",
+            "content-security-policy": policyWith(nonce),
+            "cross-origin-opener-policy": "same-origin",
+            "referrer-policy": "no-referrer",
+            "x-content-type-options": "nosniff"
+          }
+        }
+      )
+    })
+  })
+
+/** A file of the page, which browsers keep for a year. */
+export const assetOfPage: ResponseEffect = Effect.withFiber(({ context }) => {
+  const request = Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
+  const { params } = Context.getUnsafe(context, HttpRouter.RouteContext)
+  return Effect.flatMap(fileNamed(`assets/${params["file"] ?? ""}`), (file) =>
+    file === undefined
+      ? Effect.fail(errorOf("NotFound", "errors.Route", { path: request.url }))
+      : Effect.succeed(file.respond(request)))
+})
+
+// internal
+
+/** What the page is built of: a file that it begins with, and others that this one loads. */
+interface Manifest {
+  readonly entry: string
+  readonly files: ReadonlyArray<string>
+}
+
+const folder = (): string => dirname(fileURLToPath(import.meta.resolve("#explorer")))
+
+const manifest: Effect.Effect<Manifest> = Effect.map(
+  Effect.promise(() => readFile(join(folder(), "manifest.json"), "utf8")),
+  // It is written when the page is built.
+  (text) => JSON.parse(text) as Manifest
+)
+
+const year = 31_536_000
+
+const files = new Map<string, File.File>()
+
+const types: { readonly [end: string]: string } = {
+  js: "text/javascript; charset=utf-8",
+  css: "text/css; charset=utf-8",
+  svg: "image/svg+xml"
+}
+
+/** A file of the manifest; no other name is looked for. */
+const fileNamed = Effect.fnUntraced(function*(name: string) {
+  const known = files.get(name)
+  if (known !== undefined) return known
+  const { files: names } = yield* manifest
+  if (!names.includes(name)) return undefined
+  const text = yield* Effect.promise(() => readFile(join(folder(), name), "utf8"))
+  const contentType = types[name.slice(name.lastIndexOf(".") + 1)] ?? "application/octet-stream"
+  const file = yield* File.make(text, { contentType, maxAge: year })
+  files.set(name, file)
+  return file
+})
+
+/** Scripts come from the service itself, and styles from its page. Nothing is asked of other origins, and no page frames it. */
+const policyWith = (nonce: string): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self' 'nonce-${nonce}'`,
+    "img-src 'self' blob: data:",
+    "font-src 'self' data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'"
+  ].join("; ")
+
+const lastOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1)
+
+const html = ({ depth, document, entry, isBelow, last, nonce, session, title }: PageOptions & {
+  readonly entry: string
+  readonly nonce: string
+  /** Whether the address ends with a slash, so that the page is a level below. */
+  readonly isBelow: boolean
+  /** The last segment of the address. */
+  readonly last: string
+}): string => {
+  const up = depth - (isBelow ? 0 : 1)
+  const settings = JSON.stringify({ url: up === 0 ? "." : Array(up).fill("..").join("/"), document, session })
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<meta property="csp-nonce" nonce="${nonce}">
+<meta name="appkernel-explorer" content="${escaped(settings)}">
+<title>${escaped(title)}</title>
+<link rel="icon" href="data:,">
+<script type="module" src="${isBelow ? "" : `${escaped(last)}/`}${entry}"></script>
+</head>
+<body>
+<div id="root"></div>
+<noscript>This page needs JavaScript.</noscript>
+</body>
+</html>
+`
+}
+
+const escaped = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll("\"", "&quot;")

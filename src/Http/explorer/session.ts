@@ -1,0 +1,153 @@
+/**
+ * Who is signed in to the explorer. The refresh token is in a cookie that no script reads and no other site sends, so that a
+ * reload of the page does not sign out; access tokens are in the memory of the page. Tokens are those of `Tokens.service`.
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import { DocumentStore } from "../../Repository/DocumentStore.ts"
+import { CurrentUser } from "../../Security/CurrentUser.ts"
+import { signOut } from "../../Security/SignIns.ts"
+import { errorOf } from "../HttpError.ts"
+import { innerRequest } from "../request/innerRequest.ts"
+import { readParameters } from "../request/jsonBody.ts"
+import type { ResponseEffect } from "../response/handlerFailures.ts"
+import type { InnerAnswer } from "../routes/innerAnswers.ts"
+import { headersOf } from "../routes/route.ts"
+
+/** How the endpoint of tokens answers. */
+export type AskTokens = (
+  context: Context.Context<HttpServerRequest.HttpServerRequest>
+) => Effect.Effect<InnerAnswer | undefined>
+
+/** What sessions are made with. */
+export interface SessionOptions {
+  /** The name of the cookie: cookies of one host are sent to all its ports. */
+  readonly cookieName: string
+  readonly store: DocumentStore["Service"]
+  /** The path of the endpoint of tokens. */
+  readonly tokenPath: string
+  readonly token: AskTokens
+  readonly revoke: AskTokens
+  /** How long the cookie is kept: as long as a refresh token counts, in seconds. */
+  readonly maxAge: number
+  readonly limits: { readonly maxBodySize: number; readonly maxFields: number }
+}
+
+/** Signs in by a name and a password, or renews by the cookie: as the token endpoint does, but for the refresh token. */
+export const signingIn = ({ cookieName, limits, maxAge, token, tokenPath }: SessionOptions): ResponseEffect =>
+  Effect.withFiber(({ context }) => {
+    const request = Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
+    return Effect.gen(function*() {
+      yield* assertOwnPage(request)
+      const { grant_type: grant = "", password, username } = yield* readParameters(request, limits)
+      const refresh = grant === "refresh_token" ? cookieOf(request, cookieName) : undefined
+      if (grant === "refresh_token" && refresh === undefined) {
+        return yield* Effect.fail(errorOf("Unauthorized", "errors.CredentialsNeeded"))
+      }
+      const sent = refresh === undefined
+        ? { grant_type: grant, username, password }
+        : { grant_type: grant, refresh_token: refresh }
+      const answer = yield* token(asking(context, request, tokenPath, sent))
+      const issued = answer?.status === 200 ? decodeTokens(answer.text ?? "") : Option.none()
+      if (Option.isNone(issued)) {
+        const forgotten = refresh === undefined ? {} : { "set-cookie": cookieFor(request, cookieName, "", 0) }
+        return refused(answer, forgotten)
+      }
+      const { refresh_token: next, ...shown } = issued.value
+      return HttpServerResponse.jsonUnsafe(shown, {
+        headers: { "cache-control": "no-store", "set-cookie": cookieFor(request, cookieName, next, maxAge) }
+      })
+    })
+  })
+
+/** Ends the sign-in of the cookie; with `?everywhere=true`, all sign-ins of the caller. */
+export const signingOut = ({ cookieName, revoke, store, tokenPath }: SessionOptions): ResponseEffect =>
+  Effect.withFiber(({ context }) => {
+    const request = Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
+    return Effect.gen(function*() {
+      yield* assertOwnPage(request)
+      const token = cookieOf(request, cookieName)
+      if (/[?&]everywhere=true(?:&|$)/u.test(request.url)) {
+        const user = Context.getOrUndefined(context, CurrentUser)
+        if (user === undefined) return yield* Effect.fail(errorOf("Unauthorized", "errors.CredentialsNeeded"))
+        yield* Effect.provideService(signOut(user.subject), DocumentStore, store)
+      }
+      if (token !== undefined) yield* revoke(asking(context, request, `${tokenPath}/revoke`, { token }))
+      return HttpServerResponse.empty({
+        status: 204,
+        headers: { "cache-control": "no-store", "set-cookie": cookieFor(request, cookieName, "", 0) }
+      })
+    })
+  })
+
+// internal
+
+/** Another page neither signs somebody in, which would make them work in a stranger's name, nor out. */
+const assertOwnPage = (request: HttpServerRequest.HttpServerRequest) => {
+  const site = headersOf(request)["sec-fetch-site"]
+  return site === undefined || site === "same-origin" || site === "none"
+    ? Effect.void
+    : Effect.fail(errorOf("Forbidden", "errors.Denied"))
+}
+
+const cookieOf = (request: HttpServerRequest.HttpServerRequest, name: string): string | undefined => {
+  const value = request.cookies[name]
+  return value === undefined || value === "" ? undefined : value
+}
+
+/**
+ * Without a path, it is for what is beside the endpoint, whatever prefix a proxy has. A browser takes it over https only, except on
+ * this machine.
+ */
+const cookieFor = (
+  request: HttpServerRequest.HttpServerRequest,
+  name: string,
+  value: string,
+  maxAge: number
+): string => {
+  const isLocal = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/u.test(headersOf(request).host ?? "")
+  return [`${name}=${value}`, `Max-Age=${maxAge}`, "HttpOnly", "SameSite=Strict", ...isLocal ? [] : ["Secure"]].join(
+    "; "
+  )
+}
+
+const asking = (
+  context: Context.Context<never>,
+  request: HttpServerRequest.HttpServerRequest,
+  url: string,
+  body: object
+): Context.Context<HttpServerRequest.HttpServerRequest> => {
+  const sent = { url, method: "POST", headers: {}, body: Buffer.from(JSON.stringify(body)), tool: "explorer" }
+  return Context.add(context, HttpServerRequest.HttpServerRequest, innerRequest(request, sent))
+}
+
+/** What the endpoint of tokens has refused. A cookie that proves nobody is forgotten. */
+const refused = (
+  answer: InnerAnswer | undefined,
+  forgotten: { readonly [header: string]: string }
+): HttpServerResponse.HttpServerResponse => {
+  const { headers = {}, status = 503, text = "" } = answer ?? {}
+  const told = ["content-language", "retry-after", "vary"].flatMap((header) =>
+    headers[header] === undefined ? [] : [[header, headers[header]] as const]
+  )
+  return HttpServerResponse.text(text, {
+    status,
+    contentType: "application/json",
+    headers: {
+      ...Object.fromEntries(told),
+      "cache-control": "no-store",
+      ...status === 400 ? forgotten : {}
+    }
+  })
+}
+
+const decodeTokens = Schema.decodeOption(Schema.fromJsonString(Schema.Struct({
+  access_token: Schema.String,
+  token_type: Schema.String,
+  expires_in: Schema.Finite,
+  refresh_token: Schema.String
+})))

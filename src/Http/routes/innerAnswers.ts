@@ -1,0 +1,68 @@
+/** How a route of the service answers requests that the service makes itself, for the caller of another request. */
+import type * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as HttpEffect from "effect/http/HttpEffect"
+import * as HttpRouter from "effect/http/HttpRouter"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Stream from "effect/Stream"
+import { routerConfig } from "./errorBoundary.ts"
+import type { Responding, Route, Routed } from "./route.ts"
+
+/** What a route answers. */
+export interface InnerAnswer {
+  readonly status: number
+  readonly headers: { readonly [name: string]: string }
+  /** `undefined` if it is larger than it may be. */
+  readonly text: string | undefined
+}
+
+/** Makes the answers of one route, of at most `maximum` bytes, from how it responds in its stages. */
+export const innerAnswers = Effect.fnUntraced(function*(
+  { method, path }: Pick<Route, "method" | "path">,
+  responding: Responding,
+  maximum: number
+) {
+  // It has no other route: what is sent can't lead to another operation.
+  const router = yield* Effect.provideService(HttpRouter.make, HttpRouter.RouterConfig, routerConfig)
+  yield* router.add(method, path, responding)
+  // The route answers all its failures, and the path of each request fits it.
+  // @effect-diagnostics-next-line anyUnknownInErrorContext:off unsafeEffectTypeAssertion:off
+  const routed = router.asHttpEffect() as Routed
+  const answered = Effect.suspend(() => {
+    let answer: InnerAnswer | undefined
+    // What the handlers of a route register for their response is about this response, and not that of the outer request.
+    const handled = HttpEffect.toHandled(
+      routed,
+      (_, response) =>
+        Effect.map(textWithin(response, maximum), (text) => {
+          answer = { status: response.status, headers: response.headers, text }
+        })
+    )
+    return Effect.map(handled, () => answer)
+  })
+  return (context: Context.Context<HttpServerRequest.HttpServerRequest>): Effect.Effect<InnerAnswer | undefined> =>
+    Effect.provideContext(answered, context)
+})
+
+// internal
+
+/** The text of a response, up to a size. */
+const textWithin = (
+  response: HttpServerResponse.HttpServerResponse,
+  maximum: number
+): Effect.Effect<string | undefined> =>
+  Effect.suspend(() => {
+    const chunks: Array<Uint8Array> = []
+    let size = 0
+    return HttpServerResponse.toClientResponse(response).stream.pipe(
+      Stream.takeUntil((chunk) => {
+        chunks.push(chunk)
+        size += chunk.length
+        return size > maximum
+      }),
+      Stream.runDrain,
+      Effect.orDie,
+      Effect.map(() => size > maximum ? undefined : Buffer.concat(chunks).toString("utf8"))
+    )
+  })

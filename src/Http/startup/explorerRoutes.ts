@@ -1,0 +1,133 @@
+/** The routes of the explorer: its page for everybody, its description for those whom it is for, and who is signed in. */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Permission from "../../Access/Permission.ts"
+import { DocumentStore } from "../../Repository/DocumentStore.ts"
+import { Lifetimes } from "../../Security/SignIns.ts"
+import * as AccessPolicy from "../AccessPolicy.ts"
+import { type ExplorerAt, explorerRoutesAt } from "../explorer/options.ts"
+import { assetOfPage, pageOf } from "../explorer/page.ts"
+import { signingIn, signingOut } from "../explorer/session.ts"
+import type { Limits } from "../KernelConfig.ts"
+import type * as OpenApi from "../OpenApi.ts"
+import * as File from "../openapi/cachedFile.ts"
+import type { BadRequestResponder } from "../response/translatedResponses.ts"
+import type { ImplementedResource, ImplementedService } from "../routes/implemented.ts"
+import { innerAnswers } from "../routes/innerAnswers.ts"
+import { type Responding, withoutParameters } from "../routes/route.ts"
+import type { Access } from "./access.ts"
+import { pageEndpoint } from "./builtInRoutes.ts"
+import type { ServedRoute } from "./surroundings.ts"
+
+/** Makes the routes. */
+export const explorerRoutes = Effect.fnUntraced(function*({
+  access,
+  all,
+  documentOf,
+  limits,
+  name,
+  options,
+  respondBadRequest,
+  respondingOf,
+  roles,
+  routes,
+  title,
+  tokenPath
+}: {
+  readonly access: Access | undefined
+  readonly all: ReadonlyArray<ImplementedResource | ImplementedService>
+  readonly documentOf: (
+    policy: AccessPolicy.AccessPolicy,
+    options?: Pick<OpenApi.Options, "omitsUnreachable">
+  ) => OpenApi.Document
+  readonly limits: Limits
+  /** The name of the service. */
+  readonly name: string
+  readonly options: ExplorerAt
+  readonly respondBadRequest: BadRequestResponder
+  readonly respondingOf: (route: ServedRoute) => Responding
+  readonly roles: { readonly [role: string]: ReadonlyArray<string> } | undefined
+  readonly routes: ReadonlyArray<ServedRoute>
+  readonly title: string
+  /** Where tokens are issued; `undefined` if nowhere. */
+  readonly tokenPath: `/${string}` | undefined
+}) {
+  const at = explorerRoutesAt(options.path)
+  const found = (path: string) => routes.find((route) => route.method === "POST" && route.path === path)
+  const [token, revoke] = tokenPath === undefined ? [] : [found(tokenPath), found(`${tokenPath}/revoke`)]
+  const hasSession = tokenPath !== undefined && token !== undefined && revoke !== undefined
+  const page = pageOf({
+    title,
+    depth: options.path.split("/").length - 1,
+    document: at.document,
+    session: hasSession ? at.session : undefined
+  })
+  const open = (
+    method: "GET" | "POST" | "DELETE",
+    path: `/${string}`,
+    handler: ServedRoute["handler"]
+  ): ServedRoute => ({
+    method,
+    path,
+    handler,
+    respondBadRequest
+  })
+  const { require = Permission.Authenticated } = options
+  const sessions = hasSession
+    ? {
+      cookieName: `appkernel-session-${name.replaceAll(/[^\w-]/gu, "-")}`,
+      store: yield* DocumentStore,
+      tokenPath,
+      token: yield* innerAnswers(token, respondingOf(token), maxAnswer),
+      revoke: yield* innerAnswers(revoke, respondingOf(revoke), maxAnswer),
+      maxAge: Math.ceil(Duration.toSeconds((yield* Lifetimes).refreshToken)),
+      limits
+    }
+    : undefined
+  return [
+    open("GET", at.page, page),
+    open("GET", at.assets, assetOfPage),
+    {
+      ...open(
+        "GET",
+        at.document,
+        withoutParameters(yield* describing({ access, all, documentOf, roles }), respondBadRequest)
+      ),
+      endpoint: access === undefined ? undefined : pageEndpoint("explorer", "description", at.document, require)
+    },
+    ...sessions === undefined ? [] : [
+      { ...open("POST", at.session, signingIn(sessions)), delegates: true },
+      { ...open("DELETE", at.session, signingOut(sessions)), delegates: true }
+    ]
+  ] satisfies ReadonlyArray<ServedRoute>
+})
+
+// internal
+
+/** Of the tokens of a sign-in, in bytes. */
+const maxAnswer = 65_536
+
+/** The OpenAPI document of the caller: what they may do, see and set. */
+const describing = Effect.fnUntraced(function*({ access, all, documentOf, roles }: {
+  readonly access: Access | undefined
+  readonly all: ReadonlyArray<ImplementedResource | ImplementedService>
+  readonly documentOf: (
+    policy: AccessPolicy.AccessPolicy,
+    options?: Pick<OpenApi.Options, "omitsUnreachable">
+  ) => OpenApi.Document
+  readonly roles: { readonly [role: string]: ReadonlyArray<string> } | undefined
+}) {
+  if (access === undefined) {
+    const json = Effect.suspend(() =>
+      File.make(JSON.stringify(documentOf(AccessPolicy.make(all, false))), { contentType: "application/json" })
+    )
+    return File.respondWith(yield* Effect.cached(json))
+  }
+  const { callerDocument } = yield* Effect.promise(() => import("./access.ts"))
+  return yield* callerDocument({
+    registrations: all,
+    roles,
+    documentOf: (policy) => documentOf(policy, { omitsUnreachable: true }),
+    unauthenticated: access.credentialsNeeded
+  })
+})
