@@ -17,6 +17,7 @@
  *
  * @since 0.1.0
  */
+import type * as McpServer from "effect/ai/McpServer"
 import type * as Config from "effect/Config"
 import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -149,9 +150,19 @@ export interface KernelEngine<
    * Serves registrations to assistants by the Model Context Protocol, at `/mcp`: each endpoint, action and operation that `expose`
    * names is a tool, which does and shows what the caller may.
    */
-  readonly enableMcp: (
-    options: KernelEngine.McpOptions<Exposable<Groups>>
-  ) => KernelEngine<Id, Groups, Repositories, Requirements, Guards>
+  readonly enableMcp: <R = never>(
+    options: KernelEngine.McpOptions<Exposable<Groups>, R>
+  ) => KernelEngine<
+    Id,
+    Groups,
+    Repositories,
+    | Requirements
+    | Exclude<
+      McpServer.McpRequest.Without<R> | McpServer.McpRequest.Only<"Requires", R>,
+      McpServer.McpServer
+    >,
+    Guards
+  >
   /**
    * Serves a page for the people who own the data, at `/explorer`: lists, forms, files, histories and actions of the registered
    * models, as far as whoever signs in may see and do them. It needs no configuration, and no other server.
@@ -252,7 +263,7 @@ export declare namespace KernelEngine {
   }
 
   /** The options of `enableMcp`. */
-  export interface McpOptions<Exposed extends string = string> extends AnyMcpOptions<Exposed> {}
+  export interface McpOptions<Exposed extends string = string, R = unknown> extends AnyMcpOptions<Exposed, R> {}
 
   /** The options of `enableExplorer`. */
   export interface ExplorerOptions extends AnyExplorerOptions {}

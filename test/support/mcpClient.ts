@@ -26,7 +26,13 @@ interface McpResult {
 interface McpClient {
   readonly listTools: () => Promise<{ readonly tools: ReadonlyArray<McpTool> }>
   /** Validates the result by the schema that the tool has. */
-  readonly callTool: (call: { readonly name: string; readonly arguments?: object }) => Promise<McpResult>
+  readonly callTool: (
+    call: { readonly name: string; readonly arguments?: object },
+    schema?: undefined,
+    options?: { readonly onprogress: (progress: { readonly progress: number }) => void }
+  ) => Promise<McpResult>
+  readonly subscribeResource: (of: { readonly uri: string }) => Promise<unknown>
+  fallbackNotificationHandler: (told: { readonly params: { readonly uri: string } }) => Promise<void>
   readonly listResources: () => Promise<{ readonly resources: ReadonlyArray<{ readonly uri: string }> }>
   readonly listResourceTemplates: () => Promise<
     { readonly resourceTemplates: ReadonlyArray<{ readonly uriTemplate: string }> }
@@ -65,7 +71,7 @@ const load = async (
   return import(createRequire(join(found.folder, "package.json")).resolve(`@modelcontextprotocol/sdk/${name}.js`))
 }
 
-/** A client of the SDK, until the scope closes. */
+/** A client of the SDK, until the scope closes. Whatever a server asks for, its user is `ann`. */
 export const connecting = (url: string, token?: Redacted.Redacted<string>) => {
   const headers = token === undefined ? {} : { authorization: `Bearer ${Redacted.value(token)}` }
   return connected("streamableHttp", "StreamableHTTPClientTransport", new URL(url), { requestInit: { headers } })
@@ -81,10 +87,12 @@ const connected = (module: string, transport: string, ...options: ReadonlyArray<
       const { Client } = await load("client/index")
       const { [transport]: Transport } = await load(`client/${module}`)
       // The SDK has these constructors, whose types are in a package that is installed to test with.
-      const client: McpClient & { readonly connect: (transport: unknown) => Promise<void> } = new Client!({
-        name: "test",
-        version: "1.0.0"
-      })
+      const client: McpClient & {
+        readonly connect: (transport: unknown) => Promise<void>
+        readonly setRequestHandler: (schema: unknown, answer: () => object) => void
+      } = new Client!({ name: "test", version: "1.0.0" }, { capabilities: { elicitation: {} } })
+      const { ElicitRequestSchema } = await load("types")
+      client.setRequestHandler(ElicitRequestSchema, () => ({ action: "accept", content: { username: "ann" } }))
       await client.connect(new Transport!(...options))
       return client
     }),

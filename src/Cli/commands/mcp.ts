@@ -5,15 +5,20 @@ import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
+import * as Sse from "effect/encoding/Sse"
 import { identity } from "effect/Function"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import * as Queue from "effect/Queue"
 import type * as Redacted from "effect/Redacted"
+import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
+import * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
@@ -75,7 +80,7 @@ export const mcpCommand = Command.make(
 /** Tests the kind of the export only: a value at run time does not show the types of a layer. */
 const isServices = (value: unknown): value is Layer.Layer<never, Error, never> => Layer.isLayer(value)
 
-/** Sends each line of the input to the server, and writes what it answers. */
+/** Sends each line of the input to the server, and writes what it answers and what it tells of itself, as that comes. */
 const bridge = Effect.fnUntraced(function*(
   url: string,
   token: Redacted.Redacted<string> | undefined,
@@ -83,14 +88,16 @@ const bridge = Effect.fnUntraced(function*(
 ) {
   const client = yield* HttpClient.HttpClient
   const alone = yield* Semaphore.make(1)
+  const told = yield* Queue.unbounded<string>()
+  const scope = yield* Scope.Scope
   /** The line that began the session, and its identifier; the server may forget it. */
   let begun: { readonly line: string; readonly id: string | undefined } | undefined
 
-  const send = Effect.fnUntraced(function*(method: "POST" | "DELETE", line: string, message: Message) {
+  const send = Effect.fnUntraced(function*(method: "GET" | "POST" | "DELETE", line: string, message: Message) {
     const session = begun?.id
     const sent = HttpClientRequest.make(method)(url, {
       headers: {
-        accept: "application/json, text/event-stream",
+        accept: method === "GET" ? eventStream : `application/json, ${eventStream}`,
         ...session === undefined || message.method === "initialize" ? {} : { [header]: session },
         ...headersOf(message)
       }
@@ -99,10 +106,21 @@ const bridge = Effect.fnUntraced(function*(
       token === undefined ? identity : HttpClientRequest.bearerToken(token)
     )
     const response = yield* client.execute(sent)
-    const text = yield* response.text
     if (message.method === "initialize" && response.status === 200) begun = { line, id: response.headers[header] }
-    return { session, status: response.status, type: response.headers["content-type"] ?? "", text }
+    return { session, response, isStream: response.headers["content-type"]?.startsWith(eventStream) === true }
   })
+
+  /** Writes what the server tells in a session without being asked. Not every server does. */
+  const listen: Effect.Effect<void> = Effect.gen(function*() {
+    const { isStream, response, session } = yield* send("GET", "", {})
+    if (response.status !== 200 || !isStream) return false
+    yield* Stream.runForEach(messagesIn(response), (line) => Queue.offer(told, line))
+    return session === begun?.id
+  }).pipe(
+    Effect.orElseSucceed(() => true),
+    Effect.repeat({ schedule: Schedule.spaced("1 second"), while: (isOn: boolean) => isOn }),
+    Effect.asVoid
+  )
 
   /** Begins the session again, unless somebody else has done so. */
   const renewed = (session: string) =>
@@ -110,42 +128,62 @@ const bridge = Effect.fnUntraced(function*(
       begun === undefined || begun.id !== session
         ? Effect.void
         : send("POST", begun.line, { method: "initialize" }).pipe(
-          Effect.andThen(send("POST", initialized, { method: "notifications/initialized" }))
+          Effect.andThen(send("POST", initialized, { method: "notifications/initialized" })),
+          Effect.andThen(Effect.forkIn(listen, scope))
         )
     ))
 
   const answered = Effect.fnUntraced(function*(line: string) {
     const message = Option.getOrElse(messageIn(line), (): Message => ({}))
     const first = yield* send("POST", line, message)
-    const { status, text, type } = first.status === 404 && first.session !== undefined
+    const { isStream, response } = first.response.status === 404 && first.session !== undefined
       ? yield* Effect.andThen(renewed(first.session), send("POST", line, message))
       : first
-    const answers = (type.startsWith("text/event-stream") ? eventsIn(text) : [text.trim()]).filter(isJsonRpc)
-    const isAnswered = message.id === undefined ||
-      answers.some((answer) =>
-        Option.exists(messageIn(answer), ({ id }) => id === message.id) || answer.startsWith("[")
+    if (message.method === "notifications/initialized" && begun?.id !== undefined) yield* Effect.forkIn(listen, scope)
+    const text = isStream ? "" : yield* response.text
+    let isAnswered = message.id === undefined || message.method === undefined
+    return (isStream ? messagesIn(response) : Stream.fromIterable([text.trim()].filter(isJsonRpc))).pipe(
+      Stream.tap((answer) =>
+        Effect.sync(() => {
+          const isAnswer = Option.exists(
+            messageIn(answer),
+            ({ id, method }) => method === undefined && id === message.id
+          )
+          isAnswered ||= isAnswer || answer.startsWith("[")
+        })
+      ),
+      Stream.concat(
+        Stream.suspend(() =>
+          isAnswered ? Stream.empty : Stream.make(failure(message.id ?? null, reasonOf(response.status, text)))
+        )
       )
-    return isAnswered ? answers : [...answers, failure(message.id, reasonOf(status, text))]
-  })
+    )
+  }, Stream.unwrap)
 
-  yield* stdio.stdin.pipe(
+  const answers = stdio.stdin.pipe(
     Stream.decodeText,
     Stream.splitLines,
     Stream.filter((line) => line.trim() !== ""),
-    Stream.mapEffect((line) =>
+    Stream.flatMap((line) =>
       Option.isNone(json(line))
-        ? Effect.succeed([failure(null, "This is no JSON", -32700)])
-        : Effect.catchCause(answered(line), (cause) =>
-          Effect.succeed(Option.match(messageIn(line), {
-            onNone: () => [],
-            onSome: ({ id }) => id === undefined ? [] : [failure(id, reasonIn(Cause.squash(cause)))]
-          }))), { concurrency: "unbounded", unordered: true }),
-    Stream.flatMap((lines) => Stream.fromIterable(lines)),
+        ? Stream.make(failure(null, "This is no JSON", -32700))
+        : Stream.catchCause(answered(line), (cause) =>
+          Option.match(messageIn(line), {
+            onNone: () => Stream.empty,
+            onSome: ({ id, method }) =>
+              id === undefined || method === undefined
+                ? Stream.empty
+                : Stream.make(failure(id, reasonIn(Cause.squash(cause))))
+          })), { concurrency: "unbounded" })
+  )
+  yield* Stream.merge(answers, Stream.fromQueue(told), { haltStrategy: "left" }).pipe(
     Stream.map((line) => `${line}\n`),
     Stream.run(stdio.stdout())
   )
   if (begun?.id !== undefined) yield* Effect.ignore(send("DELETE", "", {}))
-})
+}, Effect.scoped)
+
+const eventStream = "text/event-stream"
 
 const header = "mcp-session-id"
 
@@ -170,10 +208,13 @@ const messageIn = Schema.decodeOption(Schema.fromJsonString(Message))
 
 const isJsonRpc = (text: string): boolean => text.includes("\"jsonrpc\"") && Option.isSome(json(text))
 
-/** The data of events (https://html.spec.whatwg.org/#event-stream-interpretation), each on one line. */
-const eventsIn = (text: string): ReadonlyArray<string> =>
-  text.split("\n\n").map((event) =>
-    event.split("\n").flatMap((line) => line.startsWith("data:") ? [line.slice("data:".length)] : []).join(" ").trim()
+/** The messages of a stream of events, as they come. */
+const messagesIn = ({ stream }: HttpClientResponse.HttpClientResponse): Stream.Stream<string, unknown> =>
+  stream.pipe(
+    Stream.decodeText,
+    Stream.pipeThroughChannelOrFail(Sse.decode()),
+    Stream.map(({ data }) => data.replaceAll("\n", " ")),
+    Stream.filter(isJsonRpc)
   )
 
 /** What the revision without sessions repeats of a message in headers. */

@@ -16,7 +16,10 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
+import * as PubSub from "effect/PubSub"
+import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
 import { CurrentUser } from "../../Security/CurrentUser.ts"
 import { shapeOf } from "../description/pathShape.ts"
 import type { Limits } from "../KernelConfig.ts"
@@ -28,6 +31,7 @@ import { routerConfig } from "../routes/errorBoundary.ts"
 import type { Responding, Route, Routed } from "../routes/route.ts"
 import type { McpAt } from "./options.ts"
 import { withSessions } from "./sessions.ts"
+import { type Following, followingDocuments, type FollowingOf, updated } from "./subscriptions.ts"
 import { asking, resultOf } from "./toolCalls.ts"
 import { type Tool, toolsNamed, toolsOf } from "./tools.ts"
 
@@ -45,15 +49,18 @@ export interface Parts<R extends Route> {
   readonly limits: Pick<Limits, "maxBodySize" | "maxFields">
   /** Whether a page of an origin may ask a host. */
   readonly mayAskFrom: (origin: string, host: string) => boolean
+  /** What handlers of a program's own tools have: the repositories of its models. */
+  readonly services: Context.Context<never>
 }
 
 /** Fails with a sentence if `expose` names what is not there. */
 export const makeMcp = Effect.fnUntraced(function*<R extends Route>(parts: Parts<R>): Effect.fn.Return<
-  ResponseEffect,
+  { readonly handler: ResponseEffect; readonly end: Effect.Effect<void> },
   string,
   Scope.Scope
 > {
-  const { document, limits: { maxBodySize }, mayAskFrom, name, options: { instructions, path } } = parts
+  const { document, limits: { maxBodySize }, mayAskFrom, name, options, services } = parts
+  const { instructions, path } = options
   const tools = yield* openTools(parts)
   // The protocol calls tools by fibers of its own, which have the request, and not what its route knows.
   const contexts = new WeakMap<object, RequestContext>()
@@ -71,14 +78,16 @@ export const makeMcp = Effect.fnUntraced(function*<R extends Route>(parts: Parts
         ? Effect.provideContext(mayAsk, context)
         : Effect.succeed(true))
   const router = yield* Effect.provideService(HttpRouter.make, HttpRouter.RouterConfig, routerConfig)
-  const registrations = Layer.merge(
+  const own = yield* ownRegistrations(options, within)
+  const registrations = Layer.mergeAll(
     Layer.effectDiscard(
       Effect.flatMap(McpServer.McpServer, (server) => Effect.forEach(tools, (one) => register(server, one, within)))
     ),
     McpServer.visibility(({ method, target }) => {
       const one = tools.find(({ isTarget }) => isTarget(target))
-      return one === undefined ? Effect.succeed(false) : isVisible(one, method.endsWith("/list"))
-    }, { global: true })
+      return one === undefined ? Effect.succeed(true) : isVisible(one, method.endsWith("/list"))
+    }, { global: true }),
+    own.layer
   )
   const server = McpServer.layerHttp({
     name,
@@ -91,11 +100,30 @@ export const makeMcp = Effect.fnUntraced(function*<R extends Route>(parts: Parts
     registrations
   })
   // It has no protocol twice.
-  yield* Effect.orDie(Layer.build(Layer.provide(server, Layer.succeed(HttpRouter.HttpRouter, router))))
+  yield* Effect.orDie(Layer.build(Layer.provide(server, Layer.succeed(HttpRouter.HttpRouter, router)))).pipe(
+    Effect.provideContext(services)
+  )
   // Its routes have no failures, and their path is that of the request.
   // @effect-diagnostics-next-line anyUnknownInErrorContext:off unsafeEffectTypeAssertion:off
-  const answered = withSessions(path, router.asHttpEffect() as Routed)
-  return Effect.withFiber((fiber) => {
+  const protocol = router.asHttpEffect() as Routed
+  const followingOf: FollowingOf = (uri) => {
+    const one = tools.find(({ documents, isTarget }) => documents !== undefined && isTarget(uri))
+    if (one === undefined) return own.followingOf(uri)
+    const id = decoded(uri.slice(one.documents?.at.length))
+    const following = uri === one.documents?.schema || id === undefined ? undefined : one.followingOf?.(id)
+    return following && {
+      ...following,
+      problem: Effect.gen(function*() {
+        // That of a request, which has a scope.
+        const context = (yield* Effect.context<HttpServerRequest.HttpServerRequest>()) as RequestContext
+        if (!hasScope(Context.getOrUndefined(context, CurrentUser), one.scopes)) return `There is no ${uri}`
+        const { content: [first], isError } = yield* one.result(context, { id })
+        return isError === true && first?.type === "text" ? first.text : yield* following.problem
+      })
+    }
+  }
+  const { answered, end } = withSessions(path, protocol, followingOf)
+  const handler: ResponseEffect = Effect.withFiber((fiber) => {
     // Routes are served with the request and its scope.
     const context = fiber.context as RequestContext
     const request = Context.get(context, HttpServerRequest.HttpServerRequest)
@@ -106,6 +134,7 @@ export const makeMcp = Effect.fnUntraced(function*<R extends Route>(parts: Parts
     const checked = request.modify({ headers: Headers.fromInput({ ...headers, host }) })
     return Effect.provideContext(answered, Context.add(context, HttpServerRequest.HttpServerRequest, checked))
   })
+  return { handler, end }
 })
 
 // internal
@@ -114,6 +143,52 @@ export const makeMcp = Effect.fnUntraced(function*<R extends Route>(parts: Parts
 const forbidden = Effect.succeed(HttpServerResponse.empty({ status: 403 }))
 
 type RequestContext = Context.Context<HttpServerRequest.HttpServerRequest | Scope.Scope>
+
+const nobody = Context.empty() as Context.Context<CurrentUser>
+
+/** `undefined` if it is none that a template makes. */
+const decoded = (text: string): string | undefined => Result.getOrUndefined(Result.try(() => decodeURIComponent(text)))
+
+/** What a program adds to the server, with who calls. Its resources are followed by what it says of them itself. */
+const ownRegistrations = Effect.fnUntraced(function*(
+  { registrations }: McpAt,
+  within: Effect.Effect<RequestContext>
+) {
+  const changed = yield* PubSub.unbounded<string>()
+  const known = McpServer.middleware<{ provides: CurrentUser }>()((call) =>
+    Effect.flatMap(within, (context) => {
+      const user = Context.getOrUndefined(context, CurrentUser)
+      // A service without access control has nobody. Where somebody is needed, the types ask the program for them.
+      return Effect.provideContext(call, user === undefined ? nobody : Context.make(CurrentUser, user))
+    })
+  )
+  const telling = Layer.effect(
+    McpServer.McpServer,
+    Effect.map(McpServer.McpServer, (server) => ({
+      ...server,
+      notifications: {
+        ...server.notifications,
+        [updated]: (payload) =>
+          Effect.andThen(PubSub.publish(changed, payload.uri), server.notifications[updated](payload))
+      }
+    }))
+  )
+  return {
+    layer: registrations === undefined
+      ? Layer.empty
+      // `enableMcp` makes what it needs besides needs of the engine.
+      // @effect-diagnostics-next-line anyUnknownInErrorContext:off unsafeEffectTypeAssertion:off
+      : (registrations as Layer.Layer<never, never, McpServer.McpServer>).pipe(
+        Layer.provide(known.layer),
+        Layer.provide(telling)
+      ),
+    followingOf: (uri: string): Following | undefined =>
+      registrations && {
+        problem: Effect.succeed(undefined),
+        follow: (tell) => Stream.runForEach(Stream.filter(Stream.fromPubSub(changed), (one) => one === uri), () => tell)
+      }
+  }
+})
 
 /** A tool with its route. */
 interface OpenTool {
@@ -126,6 +201,8 @@ interface OpenTool {
   readonly result: (context: RequestContext, given: Node) => Effect.Effect<McpSchema.CallToolResult>
   /** Where its documents are, if it gets one by its identifier. */
   readonly documents: ReturnType<typeof documentsOf> | undefined
+  /** How its documents are followed, if their changes are recorded. */
+  readonly followingOf: ((id: string) => Following) | undefined
 }
 
 /** 256 KiB: more does not fit into the context of most models. */
@@ -167,6 +244,8 @@ const openTools = Effect.fnUntraced(function*<R extends Route>({
       const [first, ...others] = tool.arguments.filter(({ place }) => place === "path")
       const isOfDocument = tool.id.endsWith(".get") && others.length === 0 && first?.parameter === "id"
       const documents = isOfDocument ? documentsOf(tool.id.slice(0, -".get".length)) : undefined
+      const stream = documents &&
+        routes.find(({ isStream, path }) => isStream === true && path === route.path.replace(/[^/]*$/u, "changes"))
       return {
         tool,
         scopes,
@@ -176,7 +255,8 @@ const openTools = Effect.fnUntraced(function*<R extends Route>({
         mayAsk: mayAsk(route),
         result: (context: RequestContext, given: Node) =>
           Effect.map(ask(context, given), (answer) => resultOf(tool, answer, maxResultSize)),
-        documents
+        documents,
+        followingOf: stream && (yield* followingDocuments(stream, respondingOf(stream)))
       } satisfies OpenTool
     }))
 })

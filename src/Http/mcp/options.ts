@@ -1,4 +1,5 @@
 /** The options of an MCP server. */
+import type * as Layer from "effect/Layer"
 import type { Permission } from "../../Access/Permission.ts"
 import { pathProblem } from "../description/pathShape.ts"
 
@@ -8,7 +9,7 @@ import { pathProblem } from "../description/pathShape.ts"
  * @category models
  * @since 0.1.0
  */
-export interface McpOptions<Exposed extends string = string> {
+export interface McpOptions<Exposed extends string = string, R = unknown> {
   /**
    * The tools: `orders` stands for the endpoints and actions of the registration of that name, and `orders.list` or
    * `payments.pay` for one of them. Nothing else is exposed. By scopes, `{ "orders:read": ["orders.list", "orders.get"] }`, a
@@ -28,6 +29,11 @@ export interface McpOptions<Exposed extends string = string> {
   readonly url?: string | undefined
   /** The URLs of the issuers from which clients get tokens (RFC 9728). Defaults to none: clients have tokens already. */
   readonly authorizationServers?: ReadonlyArray<string> | undefined
+  /**
+   * Tools, resources and prompts of one's own, by the layers of `effect/ai/McpServer`. All who may ask the server see them and call
+   * them; their handlers have the `CurrentUser` in a service with access control, and decide for themselves what that one may.
+   */
+  readonly registrations?: Layer.Layer<never, never, R> | undefined
   /** The most bytes that a result has. Defaults to 262,144. */
   readonly maxResultSize?: number | undefined
 }

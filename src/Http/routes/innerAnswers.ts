@@ -17,11 +17,13 @@ export interface InnerAnswer {
   readonly text: string | undefined
 }
 
-/** Makes the answers of one route, of at most `maximum` bytes, from how it responds in its stages. */
-export const innerAnswers = Effect.fnUntraced(function*(
+/**
+ * Makes requests to one route, from how it responds in its stages. `use` gets each response: what the handlers of the route register
+ * for theirs is about it, and not about that of the outer request.
+ */
+export const innerResponses = Effect.fnUntraced(function*(
   { method, path }: Pick<Route, "method" | "path">,
-  responding: Responding,
-  maximum: number
+  responding: Responding
 ) {
   // It has no other route: what is sent can't lead to another operation.
   const router = yield* Effect.provideService(HttpRouter.make, HttpRouter.RouterConfig, routerConfig)
@@ -29,15 +31,23 @@ export const innerAnswers = Effect.fnUntraced(function*(
   // The route answers all its failures, and the path of each request fits it.
   // @effect-diagnostics-next-line anyUnknownInErrorContext:off unsafeEffectTypeAssertion:off
   const routed = router.asHttpEffect() as Routed
+  return (use: (response: HttpServerResponse.HttpServerResponse) => Effect.Effect<void>) =>
+    HttpEffect.toHandled(routed, (_, response) => use(response))
+})
+
+/** Makes the answers of one route, of at most `maximum` bytes. */
+export const innerAnswers = Effect.fnUntraced(function*(
+  route: Pick<Route, "method" | "path">,
+  responding: Responding,
+  maximum: number
+) {
+  const responses = yield* innerResponses(route, responding)
   const answered = Effect.suspend(() => {
     let answer: InnerAnswer | undefined
-    // What the handlers of a route register for their response is about this response, and not that of the outer request.
-    const handled = HttpEffect.toHandled(
-      routed,
-      (_, response) =>
-        Effect.map(textWithin(response, maximum), (text) => {
-          answer = { status: response.status, headers: response.headers, text }
-        })
+    const handled = responses((response) =>
+      Effect.map(textWithin(response, maximum), (text) => {
+        answer = { status: response.status, headers: response.headers, text }
+      })
     )
     return Effect.map(handled, () => answer)
   })

@@ -1,5 +1,6 @@
 /** Composes a service, once at the start: its routes, and what its stages and theirs are made with. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as FindMyWay from "effect/http/FindMyWay"
 import * as HttpRouter from "effect/http/HttpRouter"
@@ -67,11 +68,14 @@ export const compose = Effect.fnUntraced(function*(parts: ServiceParts) {
   const { document, probes, routes: builtIn } = yield* builtInRoutes(made)
   const cors = yield* configuredCors
   const own = [...registered, ...builtIn]
-  const routes = [
-    ...own,
-    ...yield* mcpRoutesOf({ ...made, cors, document, routes: own }, () => surroundings),
-    ...yield* explorerRoutesOf({ ...made, routes: own }, () => surroundings)
-  ]
+  const mcp = yield* mcpRoutesOf(
+    { ...made, cors, document, routes: own, services: repositories },
+    () => surroundings
+  )
+  const explorer = yield* explorerRoutesOf({ ...made, routes: own }, () => surroundings)
+  const routes = [...own, ...mcp?.routes ?? [], ...explorer]
+  // Streams end before the server waits for what it still answers.
+  const endStreams = Effect.all([live?.streams.end ?? Effect.void, mcp?.end ?? Effect.void], { discard: true })
   const router = yield* Effect.provideService(HttpRouter.make, HttpRouter.RouterConfig, routerConfig)
   const causes = parts.webhooks === undefined ? undefined : new BoundedCache<Tracer.AnySpan>(10_000)
   const surroundings: ServiceSurroundings = {
@@ -103,7 +107,7 @@ export const compose = Effect.fnUntraced(function*(parts: ServiceParts) {
     router,
     routes
   }
-  return { causes, doors, live, repositories, surroundings }
+  return { causes, doors, endStreams, repositories, surroundings }
 })
 
 // internal
@@ -165,10 +169,11 @@ const mcpRoutesOf = Effect.fnUntraced(function*(
       readonly all: ReadonlyArray<ImplementedResource | ImplementedService>
       /** That of the documentation, if the service has some. */
       readonly document: OpenApi.Document | undefined
+      readonly services: Context.Context<never>
     },
   surroundings: () => ServiceSurroundings
 ) {
-  if (mcp === undefined) return []
+  if (mcp === undefined) return undefined
   const { access, all, api: { identifier: name } } = made
   const { mcpRoutes } = yield* Effect.promise(() => import("./mcpRoutes.ts"))
   const openApi = { title: name, version: "1.0.0" }

@@ -27,7 +27,8 @@ export const mcpRoutes = Effect.fnUntraced(function*({
   options,
   respondBadRequest,
   respondingOf,
-  routes
+  routes,
+  services
 }: {
   readonly access: Access | undefined
   readonly cors: Cors | undefined
@@ -39,6 +40,8 @@ export const mcpRoutes = Effect.fnUntraced(function*({
   readonly respondBadRequest: BadRequestResponder
   readonly respondingOf: (route: ServedRoute) => Responding
   readonly routes: ReadonlyArray<ServedRoute>
+  /** The repositories of the service. */
+  readonly services: Context.Context<never>
 }) {
   const { authorizationServers = [], expose, path, require = Permission.Authenticated } = options
   const server = makeMcp<ServedRoute>({
@@ -51,6 +54,7 @@ export const mcpRoutes = Effect.fnUntraced(function*({
       (isLocal.test(host) && isLocal.test(origin.replace(/^https?:\/\//u, ""))),
     respondingOf,
     routes,
+    services,
     mayAsk: ({ endpoint }) => {
       if (access === undefined || endpoint === undefined) return Effect.succeed(true)
       const { decide, dependsOnDocument } = access.deciding(endpoint)
@@ -59,7 +63,10 @@ export const mcpRoutes = Effect.fnUntraced(function*({
         : Effect.map(Effect.orDie(decide(undefined)), (decision) => decision !== undefined)
     }
   })
-  const handler = yield* Effect.mapError(server, (detail) => new RegistrationInvalid({ registration: name, detail }))
+  const { end, handler } = yield* Effect.mapError(
+    server,
+    (detail) => new RegistrationInvalid({ registration: name, detail })
+  )
   const urlOf = ({ headers: { host = "" } }: HttpServerRequest.HttpServerRequest) =>
     URL.parse(options.url ?? `${isLocal.test(host) ? "http" : "https"}://${host}${path}`)
   const scopes = Array.isArray(expose) ? [] : Object.keys(expose)
@@ -85,8 +92,8 @@ export const mcpRoutes = Effect.fnUntraced(function*({
       "www-authenticate": challenge.replace(/Bearer realm="[^"]*"/u, (bearer) => [bearer, ...parameters].join(", "))
     }
   }
-  return [
-    ...(["POST", "DELETE"] as const).map((method): ServedRoute => ({
+  const own = [
+    ...(["POST", "GET", "DELETE"] as const).map((method): ServedRoute => ({
       method,
       path,
       handler,
@@ -104,6 +111,7 @@ export const mcpRoutes = Effect.fnUntraced(function*({
       respondBadRequest
     }))
   ]
+  return { routes: own, end }
 })
 
 // internal

@@ -20,7 +20,7 @@ import { respondingOf, servingOf } from "./stages.ts"
 
 /** Serves registrations and further layers of the router on the current server. */
 export const serve = Effect.fnUntraced(function*(parts: ServiceParts) {
-  const { causes, doors, live, repositories, surroundings } = yield* compose(parts)
+  const { causes, doors, endStreams, repositories, surroundings } = yield* compose(parts)
   const { clientAddressOf, errorFormat, limits, router, routes } = surroundings
   let stopping: Fiber.Fiber<void> | undefined
   // After the server has stopped, beside which the jobs do.
@@ -59,8 +59,7 @@ export const serve = Effect.fnUntraced(function*(parts: ServiceParts) {
       scope
     )
   }
-  // Streams end before the server waits for what it still answers.
-  if (live !== undefined) yield* Effect.addFinalizer(() => live.streams.end)
+  yield* Effect.addFinalizer(() => endStreams)
   return repositories
 })
 

@@ -1,11 +1,12 @@
 /** The tools of a service over standard input and output, for the SDK, which starts the command. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Layer, Redacted, Schema, Scope } from "effect"
+import { Effect, Exit, Layer, Queue, Redacted, Schema, Scope } from "effect"
 import { join } from "node:path"
 import { EmbeddedStore, KernelEngine, KernelServer, Model, Resource, Role } from "../../../src/index.ts"
 import { runCommand } from "../../support/command.ts"
 import { freshDirectory } from "../../support/folders.ts"
 import { connectingByCommand } from "../../support/mcpClient.ts"
+import { registrations } from "../../support/mcpFixtures.ts"
 import { freePort } from "../../support/processes.ts"
 
 const root = join(import.meta.dirname, "../../..")
@@ -73,6 +74,30 @@ describe("appkernel mcp", () => {
       yield* Layer.build(Layer.fresh(serving))
       // Several at once.
       assert.deepStrictEqual(yield* Effect.all([count, count, count], { concurrency: "unbounded" }), [0, 0, 0])
+    }))
+
+  it.live("lets a tool ask the user, and tells progress and changes as they come", () =>
+    Effect.gen(function*() {
+      class Note extends Model.Class<Note>()("Note", { id: Model.id(), text: Schema.String }, { logged: true }) {}
+      const engine = KernelEngine.make("notes").register(Note, { urlBase: "/" })
+        .enableMcp({ expose: ["notes"], registrations })
+      const { baseUrl, repositories } = yield* engine.test()
+      yield* repositories.notes.insert(new Note({ id: "N1", text: "" }))
+      const client = yield* connectingByCommand(command(`${baseUrl}/mcp`), {})
+      const asked = yield* Effect.promise(() => client.callTool({ name: "test_elicitation", arguments: {} }))
+      assert.include(asked.content[0]?.text, "ann")
+      const progress: Array<number> = []
+      const onprogress = ({ progress: at }: { readonly progress: number }) => void progress.push(at)
+      yield* Effect.promise(() => client.callTool({ name: "test_tool_with_progress" }, undefined, { onprogress }))
+      // Before the result: the SDK drops what it finds beside that.
+      assert.strictEqual(progress[0], 0)
+      const changed = yield* Queue.unbounded<string>()
+      client.fallbackNotificationHandler = async ({ params }) => void Queue.offerUnsafe(changed, params.uri)
+      const uri = "appkernel://notes/N1"
+      yield* Effect.promise(() => client.subscribeResource({ uri }))
+      assert.strictEqual(yield* Queue.take(changed), uri)
+      yield* repositories.notes.updateOne(($) => $.id.equals("N1"), ($) => [$.text.set("new")])
+      assert.strictEqual(yield* Queue.take(changed), uri)
     }))
 
   it.effect("says what a module lacks", () =>
