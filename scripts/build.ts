@@ -7,7 +7,7 @@ import * as fs from "node:fs"
 import * as path from "node:path"
 
 /** The folders of the packages, each after those that it imports. */
-export const packages = ["packages/document-store", "packages/mql", "packages/embedded-store"]
+export const packages = ["packages/document-store", "packages/mql", "packages/embedded-store", "packages/react-admin"]
 
 const run = (program: string, args: ReadonlyArray<string>, cwd: string): void => {
   const { status } = spawnSync(program, args, { cwd, stdio: "inherit" })

@@ -238,7 +238,7 @@ const tried = async (node: string): Promise<void> => {
   if (!Array.isArray(_items) || _items.length !== 1) {
     fail(`The built service has the projects ${JSON.stringify(_items)}`)
   }
-  for (const page of ["/docs", "/redoc", "/health/live", "/health/ready"]) {
+  for (const page of ["/docs", "/redoc", "/explorer", "/health/live", "/health/ready"]) {
     const { status } = await fetch(`${address}${page}`)
     if (status !== 200) fail(`${page} of the built service: ${status}`)
   }

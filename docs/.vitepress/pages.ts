@@ -53,7 +53,9 @@ const groups: { readonly [title: string]: ReadonlyArray<string> } = {
     "guides/jobs",
     "guides/mail",
     "guides/webhooks",
-    "guides/assistants"
+    "guides/assistants",
+    "guides/explorer",
+    "guides/back-office"
   ],
   "Guides: operation": [
     "guides/testing",

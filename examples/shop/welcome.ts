@@ -40,6 +40,7 @@ const announce = Effect.gen(function*() {
       `  curl -H "authorization: Bearer $TOKEN" "${base}/api/v1/orders/$ORDER/revisions"`,
       "",
       `  a browser at ${base}/docs`,
+      `  one at ${base}/explorer, for the administrator`,
       `  and one at ${base}/stock, which shows what is in stock as it is now`,
       ""
     ].join("\n")

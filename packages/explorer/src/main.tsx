@@ -9,13 +9,19 @@ import { initialLocale, messages } from "./messages/messages.ts"
 const metaOf = (selector: string) => document.querySelector<HTMLMetaElement>(`meta[${selector}]`)
 
 /** Where the service is, what describes it, and where somebody signs in by a cookie, as the page says. */
-const settings = (): { readonly url: string; readonly document?: string; readonly session?: string } => {
+const settings = (): {
+  readonly url: string
+  readonly document?: string
+  readonly session?: string
+  readonly tokens?: string
+} => {
   const said: unknown = JSON.parse(metaOf("name=appkernel-explorer")?.content ?? "{}")
-  const { document, session, url } = isObject(said) ? said : {}
+  const { document, session, tokens, url } = isObject(said) ? said : {}
   return {
     url: new URL(typeof url === "string" ? url : "/", globalThis.location.href).href,
     ...(typeof document === "string" ? { document } : {}),
-    ...(typeof session === "string" ? { session } : {})
+    ...(typeof session === "string" ? { session } : {}),
+    ...(typeof tokens === "string" ? { tokens } : {})
   }
 }
 

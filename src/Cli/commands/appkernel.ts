@@ -8,6 +8,7 @@ import { checkCommand } from "./check.ts"
 import { CommandFailed } from "./commandFailed.ts"
 import { configCommand } from "./config.ts"
 import { copyCommand } from "./copy.ts"
+import { exploreCommand } from "./explore.ts"
 import { indexesCommand } from "./indexes.ts"
 import { keysCommand } from "./keys.ts"
 import { mcpCommand } from "./mcp.ts"
@@ -40,7 +41,8 @@ const appkernel = Command.make("appkernel").pipe(
     copyCommand,
     openapiCommand,
     policyCommand,
-    mcpCommand
+    mcpCommand,
+    exploreCommand
   ])
 )
 

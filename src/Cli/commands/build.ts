@@ -45,6 +45,7 @@ export const buildCommand = Command.make(
       yield* files.writeFileString(path.join(draft, "package.json"), manifest)
       const assets = yield* path.fromFileUrl(new URL(import.meta.resolve("#redoc")))
       yield* files.copyFile(assets, path.join(draft, redocFile))
+      yield* copyExplorer(path.join(draft, explorerFolder))
       for (const name of ["cfg.yml", "translations"]) {
         if (yield* files.exists(name)) yield* files.copy(name, path.join(draft, name))
       }
@@ -82,14 +83,42 @@ await import("./${programFile}")
 
 const redocFile = "redoc.standalone.js"
 
-/** How the built program finds the script of a documentation page, and how this command knows its own folders again. */
+const explorerFolder = "explorer"
+
+/**
+ * How the built program finds the script of a documentation page and the page of the explorer, and how this command knows its own
+ * folders again.
+ */
 const manifest = `${
   JSON.stringify(
-    { private: true, type: "module", appkernel: "build", imports: { "#redoc": `./${redocFile}` } },
+    {
+      private: true,
+      type: "module",
+      appkernel: "build",
+      imports: { "#redoc": `./${redocFile}`, "#explorer": `./${explorerFolder}/manifest.json` }
+    },
     undefined,
     2
   )
 }\n`
+
+/** Copies the page of the explorer: what its manifest names. In a checkout of the sources it may not be built. */
+const copyExplorer = Effect.fnUntraced(function*(target: string) {
+  const files = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const source = path.dirname(yield* path.fromFileUrl(new URL(import.meta.resolve("#explorer"))))
+  if (!(yield* files.exists(path.join(source, "manifest.json")))) return
+  yield* files.makeDirectory(path.join(target, "assets"), { recursive: true })
+  const text = yield* files.readFileString(path.join(source, "manifest.json"))
+  const { files: names } = yield* Effect.orDie(decodeManifest(text))
+  for (const name of ["manifest.json", "licenses.txt", ...names]) {
+    yield* files.copyFile(path.join(source, name), path.join(target, name))
+  }
+})
+
+const decodeManifest = Schema.decodeEffect(
+  Schema.fromJsonString(Schema.Struct({ files: Schema.Array(Schema.String) }))
+)
 
 /** Packages with native parts, which can't be in a bundle. */
 const native = ["lmdb", "sharp"]

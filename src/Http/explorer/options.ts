@@ -16,6 +16,11 @@ export interface ExplorerOptions {
    * that they may not. Defaults to `Authenticated`.
    */
   readonly require?: Permission<boolean, never> | ReadonlyArray<Permission<boolean, never>> | undefined
+  /**
+   * Another service that has the same address, as behind a proxy, which the page shows in the place of this one: the paths of its
+   * OpenAPI document and of its token endpoint.
+   */
+  readonly of?: { readonly document: string; readonly tokens?: string | undefined } | undefined
 }
 
 /** The options with their path. */

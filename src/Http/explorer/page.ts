@@ -24,6 +24,8 @@ export interface PageOptions {
   readonly document: string
   /** Where somebody signs in by a cookie; `undefined` where nobody can. */
   readonly session: string | undefined
+  /** Where tokens are issued, if the description does not say it. */
+  readonly tokens: string | undefined
 }
 
 /** Makes the page. Its addresses are relative, so that it works behind any prefix of a proxy. */
@@ -114,7 +116,7 @@ const policyWith = (nonce: string): string =>
 
 const lastOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1)
 
-const html = ({ depth, document, entry, isBelow, last, nonce, session, title }: PageOptions & {
+const html = ({ depth, document, entry, isBelow, last, nonce, session, title, tokens }: PageOptions & {
   readonly entry: string
   readonly nonce: string
   /** Whether the address ends with a slash, so that the page is a level below. */
@@ -123,7 +125,7 @@ const html = ({ depth, document, entry, isBelow, last, nonce, session, title }: 
   readonly last: string
 }): string => {
   const up = depth - (isBelow ? 0 : 1)
-  const settings = JSON.stringify({ url: up === 0 ? "." : Array(up).fill("..").join("/"), document, session })
+  const settings = JSON.stringify({ url: up === 0 ? "." : Array(up).fill("..").join("/"), document, session, tokens })
   return `<!doctype html>
 <html lang="en">
 <head>

@@ -59,8 +59,9 @@ export const explorerRoutes = Effect.fnUntraced(function*({
   const page = pageOf({
     title,
     depth: options.path.split("/").length - 1,
-    document: at.document,
-    session: hasSession ? at.session : undefined
+    document: options.of?.document ?? at.document,
+    session: hasSession && options.of === undefined ? at.session : undefined,
+    tokens: options.of?.tokens
   })
   const open = (
     method: "GET" | "POST" | "DELETE",

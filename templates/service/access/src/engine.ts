@@ -11,3 +11,5 @@ export const engine = KernelEngine.make("my-service")
   .register(Tokens.service, { urlBase: "/api/v1" })
   .enableSecurity()
   .enableOpenApi({ title: "my-service", version: "0.1.0" })
+  // A page for documents, at /explorer: whoever signs in sees and changes what they may.
+  .enableExplorer()

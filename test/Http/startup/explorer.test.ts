@@ -1,0 +1,217 @@
+/** The explorer: its page, what it tells whom, and who is signed in. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Redacted, Schema } from "effect"
+import { builtExplorer } from "../../../scripts/explorer.ts"
+import {
+  type AccessPolicy,
+  Accounts,
+  Authenticated,
+  Converter,
+  EmbeddedStore,
+  Index,
+  Jwt,
+  KernelEngine,
+  Model,
+  Resource,
+  Role,
+  Tokens
+} from "../../../src/index.ts"
+
+class User extends Model.Class<User>()("User", {
+  id: Model.id({ prefix: "U" }),
+  email: Schema.String.pipe(Model.indexed(Index.unique)),
+  password: Schema.String.pipe(Model.converted(Converter.contentHasher({ rounds: 1_000 })), Model.omitted),
+  roles: Schema.Array(Schema.String)
+}) {}
+
+class Ticket extends Model.Class<Ticket>()("Ticket", {
+  id: Model.id({ prefix: "T" }),
+  title: Schema.String,
+  cents: Schema.Int.pipe(Model.optional),
+  owner: Schema.String
+}) {}
+
+const Tickets = Resource.make(Ticket, { methods: ["GET", "POST", "PATCH"] })
+  .grant(Role("staff"), {
+    methods: ["GET", "PATCH"],
+    hide: ["cents"],
+    rows: (me) => ($) => $.owner.equals(me.subject)
+  })
+  .require(Role("admin"))
+
+const registered = KernelEngine.make("desk")
+  .register(Resource.make(User).require(Role("admin")))
+  .register(Tickets)
+  .register(Tokens.service)
+  .enableSecurity()
+
+const explored = registered.enableExplorer({ path: "/office/explorer", require: [Role("admin"), Role("staff")] })
+
+const store = Layer.mergeAll(
+  EmbeddedStore.layerMemory,
+  Jwt.layer,
+  Accounts.fromModel(User, { login: "email", secret: "password" })
+)
+
+const password = "correct horse"
+
+const serving = Effect.gen(function*() {
+  const { baseUrl, repositories: { users }, token } = yield* explored.test({ store })
+  for (const role of ["admin", "staff", "guest"]) {
+    yield* users.insert(yield* Model.finalise(User, { email: role, password, roles: [role] }))
+  }
+  const ask = (path: string, options: RequestInit = {}) =>
+    Effect.promise(async () => {
+      const response = await fetch(`${baseUrl}${path}`, { redirect: "manual", ...options })
+      const text = await response.text()
+      return { status: response.status, headers: response.headers, text }
+    })
+  const authorized = (role: string) =>
+    Effect.map(
+      token({ subject: role, roles: [role] }),
+      (token) => ({ authorization: `Bearer ${Redacted.value(token)}` })
+    )
+  return { ask, authorized }
+})
+
+const form = (values: Record<string, string>, headers: Record<string, string> = {}): RequestInit => ({
+  method: "POST",
+  body: new URLSearchParams(values),
+  headers
+})
+
+const cookieOf = (headers: Headers): string => headers.getSetCookie().map((one) => one.split(";", 1)[0]).join("; ")
+
+describe("The explorer", () => {
+  it.effect("is a page for everybody that runs its own script only, and says nothing of the documents", () =>
+    Effect.gen(function*() {
+      yield* Effect.promise(() => builtExplorer())
+      const { ask } = yield* serving
+      const first = yield* ask("/office/explorer")
+      const second = yield* ask("/office/explorer/")
+      assert.strictEqual(first.status, 200)
+      const policy = first.headers.get("content-security-policy") ?? ""
+      assert.notInclude(policy, "unsafe")
+      assert.include(policy, "frame-ancestors 'none'")
+      const [, nonce = ""] = /nonce="([^"]+)"/u.exec(first.text) ?? []
+      assert.include(policy, `'nonce-${nonce}'`)
+      assert.notStrictEqual(nonce, /nonce="([^"]+)"/u.exec(second.text)?.[1])
+      assert.notInclude(first.text, "tickets")
+      const scriptOf = (page: string, text: string) =>
+        new URL(/<script type="module" src="([^"]+)"/u.exec(text)?.[1] ?? "", `http://desk${page}`).pathname
+      const script = scriptOf("/office/explorer", first.text)
+      assert.strictEqual(script, scriptOf("/office/explorer/", second.text))
+      // The service is found from both addresses.
+      const serviceOf = (page: string, text: string) =>
+        new URL(/&quot;url&quot;:&quot;([^&]+)/u.exec(text)?.[1] ?? "", `http://desk${page}`).pathname
+      assert.deepStrictEqual(
+        [serviceOf("/office/explorer", first.text), serviceOf("/office/explorer/", second.text)],
+        ["/", "/"]
+      )
+      const asset = yield* ask(script)
+      assert.deepStrictEqual(
+        [asset.status, asset.headers.get("content-type"), asset.headers.get("cache-control")],
+        [200, "text/javascript; charset=utf-8", "public, max-age=31536000, immutable"]
+      )
+      const other = yield* ask("/office/explorer/assets/..%2Fmanifest.json")
+      assert.strictEqual(other.status, 404)
+    }))
+
+  it.effect("describes to each caller what is theirs, and nothing to others", () =>
+    Effect.gen(function*() {
+      const { ask, authorized } = yield* serving
+      const described = (headers: Record<string, string>) => ask("/office/explorer/openapi.json", { headers })
+      const statuses = [
+        yield* described({}),
+        yield* described(yield* authorized("guest")),
+        yield* described({ authorization: "Bearer none" })
+      ].map(({ status }) => status)
+      assert.deepStrictEqual(statuses, [401, 403, 401])
+      const admin = yield* described(yield* authorized("admin"))
+      const staff = yield* described(yield* authorized("staff"))
+      assert.include(admin.text, "\"/users\"")
+      assert.include(admin.text, "cents")
+      assert.notInclude(staff.text, "\"/users\"")
+      assert.notInclude(staff.text, "cents")
+      assert.include(staff.text, "tickets.patch")
+      assert.notInclude(staff.text, "tickets.create")
+    }))
+
+  it.effect("keeps who is signed in by a cookie that no script and no other site has", () =>
+    Effect.gen(function*() {
+      const { ask } = yield* serving
+      const session = "/office/explorer/session"
+      const wrong = yield* ask(session, form({ grant_type: "password", username: "staff", password: "wrong" }))
+      assert.deepStrictEqual([wrong.status, cookieOf(wrong.headers)], [400, ""])
+      const signedIn = yield* ask(session, form({ grant_type: "password", username: "staff", password }))
+      assert.strictEqual(signedIn.status, 200)
+      assert.notInclude(signedIn.text, "refresh_token")
+      const [cookie = ""] = signedIn.headers.getSetCookie()
+      assert.match(cookie, /^appkernel-session-desk=[^;]+; Max-Age=\d+; HttpOnly; SameSite=Strict$/u)
+      const renewed = yield* ask(session, form({ grant_type: "refresh_token" }, { cookie: cookieOf(signedIn.headers) }))
+      assert.strictEqual(renewed.status, 200)
+      const { access_token: token } = JSON.parse(renewed.text)
+      const headers = { authorization: `Bearer ${token}` }
+      assert.strictEqual((yield* ask("/office/explorer/openapi.json", { headers })).status, 200)
+      // Another site neither signs in nor out.
+      const elsewhere = { "sec-fetch-site": "cross-site", cookie: cookieOf(renewed.headers) }
+      assert.strictEqual((yield* ask(session, form({ grant_type: "refresh_token" }, elsewhere))).status, 403)
+      assert.strictEqual((yield* ask(session, { method: "DELETE", headers: elsewhere })).status, 403)
+      const signedOut = yield* ask(session, { method: "DELETE", headers: { cookie: cookieOf(renewed.headers) } })
+      assert.deepStrictEqual([signedOut.status, cookieOf(signedOut.headers)], [204, "appkernel-session-desk="])
+      const after = yield* ask(session, form({ grant_type: "refresh_token" }, { cookie: cookieOf(renewed.headers) }))
+      assert.strictEqual(after.status, 400)
+      assert.strictEqual((yield* ask(session, form({ grant_type: "refresh_token" }))).status, 401)
+    }))
+
+  it.effect("ends all sign-ins of a user at once", () =>
+    Effect.gen(function*() {
+      const { ask } = yield* serving
+      const session = "/office/explorer/session"
+      const credentials = form({ grant_type: "password", username: "staff", password })
+      const here = yield* ask(session, credentials)
+      const there = yield* ask(session, credentials)
+      const everywhere = `${session}?everywhere=true`
+      assert.strictEqual((yield* ask(everywhere, { method: "DELETE" })).status, 401)
+      const headers = { authorization: `Bearer ${JSON.parse(here.text).access_token}`, cookie: cookieOf(here.headers) }
+      assert.strictEqual((yield* ask(everywhere, { method: "DELETE", headers })).status, 204)
+      const ended = yield* ask(session, form({ grant_type: "refresh_token" }, { cookie: cookieOf(there.headers) }))
+      assert.strictEqual(ended.status, 400)
+    }))
+
+  it.effect("is not there unless it is enabled", () =>
+    Effect.gen(function*() {
+      const { baseUrl } = yield* registered.test({ store })
+      const statuses = yield* Effect.promise(() =>
+        Promise.all(["", "/openapi.json", "/assets/main.js"].map((path) =>
+          fetch(`${baseUrl}/explorer${path}`).then(({ status }) => status)
+        ))
+      )
+      assert.deepStrictEqual(statuses, [404, 404, 404])
+    }))
+
+  it("is part of the policy, for everybody signed in by default", () => {
+    const rows = (engine: { readonly policy: AccessPolicy.AccessPolicy }) =>
+      engine.policy.entries.filter(({ registration }) => registration === "explorer").map(({ endpoint, who }) => [
+        endpoint,
+        who
+      ])
+    assert.deepStrictEqual(rows(explored), [
+      ["GET /office/explorer", "everybody"],
+      ["GET /office/explorer/openapi.json", "admin, or staff"]
+    ])
+    assert.deepStrictEqual(rows(registered.enableExplorer()), [
+      ["GET /explorer", "everybody"],
+      ["GET /explorer/openapi.json", "everybody signed in"]
+    ])
+    assert.deepStrictEqual(rows(registered.enableExplorer({ require: Authenticated }))[1]?.[1], "everybody signed in")
+  })
+
+  it.effect("does not start where something else is, or at no path", () =>
+    Effect.gen(function*() {
+      const taken = yield* Effect.flip(registered.enableExplorer({ path: "/tickets" }).test({ store }))
+      assert.strictEqual(taken._tag, "RouteConflict")
+      const root = yield* Effect.flip(registered.enableExplorer({ path: "/" }).test({ store }))
+      assert.include(root.message, "enableExplorer needs a path of its own")
+    }))
+})
