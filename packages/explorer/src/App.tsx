@@ -7,7 +7,15 @@ import {
 import { CssBaseline } from "@mui/material"
 import { QueryClient } from "@tanstack/react-query"
 import { useCallback, useEffect, useMemo, useState } from "react"
-import { AdminContext, AdminUI, type AuthProvider, Resource, useI18nProvider, useLocaleState } from "react-admin"
+import {
+  AdminContext,
+  AdminUI,
+  type AuthProvider,
+  Resource,
+  useI18nProvider,
+  useLocaleState,
+  useTranslate
+} from "react-admin"
 import { DescriptionProvider } from "./data/Description.tsx"
 import { nameOf } from "./data/documents.ts"
 import { preferences } from "./data/preferences.ts"
@@ -83,6 +91,7 @@ export const App = ({ connection, i18nProvider }: AppProps) => {
     void begin()
   }, [connection, describe])
 
+  const signOut = () => authProvider.logout({})
   return (
     <AdminContext
       authProvider={authProvider}
@@ -100,14 +109,22 @@ export const App = ({ connection, i18nProvider }: AppProps) => {
         <Waiting
           message={session.message}
           onRetry={describe}
-          onSignOut={() => authProvider.logout({})}
+          onSignOut={signOut}
         />
       )}
       {session.is === "signedOut" && <SignIn />}
-      {session.is === "signedIn" && <Explorer connection={connection} service={session.service} />}
+      {session.is === "signedIn" && session.service.resources.length === 0 && <NothingForYou onSignOut={signOut} />}
+      {session.is === "signedIn" && session.service.resources.length > 0 && (
+        <Explorer connection={connection} service={session.service} />
+      )}
     </AdminContext>
   )
 }
+
+/** The page for somebody who is signed in, and may see no model. */
+const NothingForYou = ({ onSignOut }: { readonly onSignOut: () => unknown }) => (
+  <Waiting message={useTranslate()("explorer.nothingForYou")} onSignOut={onSignOut} />
+)
 
 /** Says the language of the page to the browser, and asks the service again for what it says in it. */
 const Language = ({ onChange }: { readonly onChange: (() => Promise<void>) | undefined }) => {

@@ -138,7 +138,14 @@ const made = (
         }
       },
       RaLayout: {
-        styleOverrides: { root: { "& .RaLayout-appFrame": { marginTop: 48 }, "& .RaLayout-content": { padding: 0 } } }
+        styleOverrides: {
+          root: {
+            minWidth: 0,
+            "& .RaLayout-appFrame": { marginTop: "48px", minWidth: 0 },
+            "& .RaLayout-contentWithSidebar": { minWidth: 0 },
+            "& .RaLayout-content": { padding: 0, minWidth: 0 }
+          }
+        }
       },
       RaSidebar: { styleOverrides: { root: { "& .MuiPaper-root": { backgroundColor: "transparent" } } } },
       RaSimpleFormIterator: { defaultProps: { fullWidth: true } }

@@ -1,4 +1,5 @@
 import { Box, FormControlLabel, FormHelperText, MenuItem, Switch, TextField } from "@mui/material"
+import { useState } from "react"
 import { useTranslate } from "react-admin"
 import { useController } from "react-hook-form"
 import { fromLocalInput, toLocalInput } from "../data/dateTime.ts"
@@ -7,11 +8,20 @@ import type { InputProps } from "./InputProps.ts"
 import { NumberInput } from "./NumberInput.tsx"
 import { ReferencePicker } from "./ReferencePicker.tsx"
 
+/** From how many characters on a text has an input of a fixed height. */
+const largeText = 20_000
+
 /** The input of one value. */
 export const OneInput = ({ field, isDisabled = false, source }: InputProps) => {
   const translate = useTranslate()
   const { field: { onBlur, onChange, ref, value }, fieldState: { error } } = useController({ name: source })
   const problem = error?.message
+  // Not while somebody enters it: the input would be another one.
+  const [isLong] = useState(() =>
+    field.type === "longText" || field.type === "markdown" ||
+    (typeof value === "string" && (value.includes("\n") || value.length > 200))
+  )
+  const [isLarge] = useState(() => typeof value === "string" && value.length > largeText)
   const shared = {
     label: field.label,
     required: field.isRequired,
@@ -127,18 +137,20 @@ export const OneInput = ({ field, isDisabled = false, source }: InputProps) => {
         />
       )
     default: {
-      const isLong = field.type === "longText" || field.type === "markdown" ||
-        (typeof value === "string" && (value.includes("\n") || value.length > 200))
       return (
         <TextField
           {...shared}
           type={field.type === "email" || field.type === "url" ? field.type : "text"}
           multiline={isLong}
-          minRows={isLong ? 3 : undefined}
-          maxRows={isLong ? 16 : undefined}
+          minRows={isLong && !isLarge ? 3 : undefined}
+          maxRows={isLong && !isLarge ? 16 : undefined}
           value={value === undefined || value === null ? "" : textOf(value)}
           onChange={({ target }) => onChange(target.value === "" ? null : target.value)}
-          slotProps={{ htmlInput: { dir: "auto", autoComplete: "off" } }}
+          slotProps={{
+            // An input that grows with its text measures it all, at each letter.
+            ...(isLarge ? { input: { inputComponent: "textarea" } } : {}),
+            htmlInput: { dir: "auto", autoComplete: "off", ...(isLarge ? { rows: 16 } : {}) }
+          }}
         />
       )
     }

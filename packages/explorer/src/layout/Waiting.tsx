@@ -16,10 +16,14 @@ export const Waiting = ({ message, onRetry, onSignOut }: WaitingProps) => {
         ? <CircularProgress size={28} aria-label={translate("ra.page.loading")} />
         : (
           <Box sx={{ textAlign: "center", maxWidth: 480 }} role="alert">
-            <Typography variant="h1" gutterBottom>{translate("explorer.unreachable")}</Typography>
+            {onRetry !== undefined && (
+              <Typography variant="h1" gutterBottom>{translate("explorer.unreachable")}</Typography>
+            )}
             <Typography color="textSecondary" sx={{ mb: 2 }}>{message}</Typography>
             <Button sx={{ mr: 1 }} onClick={() => onSignOut?.()}>{translate("ra.auth.logout")}</Button>
-            <Button variant="contained" onClick={() => onRetry?.()}>{translate("explorer.again")}</Button>
+            {onRetry !== undefined && (
+              <Button variant="contained" onClick={() => onRetry()}>{translate("explorer.again")}</Button>
+            )}
           </Box>
         )}
     </Box>

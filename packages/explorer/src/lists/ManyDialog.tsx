@@ -96,6 +96,7 @@ export const ManyDialog = ({ does, ids, onClose }: ManyDialogProps) => {
           <FormProvider {...form}>
             <Autocomplete
               options={changeable}
+              autoHighlight
               value={field}
               onChange={(_, next) => {
                 form.reset({})

@@ -1,11 +1,12 @@
 import { alpha } from "@mui/material/styles"
 import { useMemo } from "react"
-import { DataTable, useListContext } from "react-admin"
+import { DataTable, DataTableBody, type DataTableBodyProps, useListContext } from "react-admin"
 import { useDescribed } from "../data/Description.tsx"
 import { type Document, valueAt } from "../data/documents.ts"
 import { BulkActions } from "./BulkActions.tsx"
 import { Cell } from "./Cell.tsx"
 import { columnsOf, hiddenColumnsOf } from "./columns.ts"
+import { Row } from "./Row.tsx"
 import type { LiveRows } from "./useLiveRows.ts"
 
 const isNumber = (type: string): boolean => type === "integer" || type === "number" || type === "decimal"
@@ -13,6 +14,9 @@ const isNumber = (type: string): boolean => type === "integer" || type === "numb
 /** Prices have two decimals, all of them, as soon as one has. */
 const decimalsOf = (rows: ReadonlyArray<Document>, path: string): number =>
   Math.min(6, Math.max(0, ...rows.map((row) => /\.(\d+)$/u.exec(String(valueAt(row, path)))?.[1]?.length ?? 0)))
+
+/** The rows of the table. */
+const Body = (props: DataTableBodyProps) => <DataTableBody {...props} row={Row} />
 
 /** The table of a list. */
 export const Rows = ({ live }: { readonly live: LiveRows }) => {
@@ -24,7 +28,7 @@ export const Rows = ({ live }: { readonly live: LiveRows }) => {
   const hasBulk = may.delete || may.deleteMany || may.update || may.updateMany
   return (
     <DataTable
-      rowClick={may.get ? "edit" : false}
+      body={Body}
       hiddenColumns={hidden}
       bulkActionButtons={hasBulk}
       bulkActionsToolbar={<BulkActions />}

@@ -4,6 +4,7 @@ export const english = {
   data: "Data",
   unreachable: "The service can't be reached",
   notHere: "There is nothing here, or it isn't yours to see.",
+  nothingForYou: "There is nothing here that you may see.",
   print: "Print",
   csv: "Save as CSV, as shown",
   total: "%{smart_count} document |||| %{smart_count} documents",
@@ -86,6 +87,7 @@ export const english = {
   },
   many: {
     label: "Many at once",
+    select: "Select %{name}",
     change: "Change…",
     changeAll: "Change all that match…",
     deleteAll: "Delete all that match…",

@@ -175,6 +175,7 @@ export const german: Messages = {
     data: "Daten",
     unreachable: "Der Dienst ist nicht erreichbar",
     notHere: "Hier ist nichts, oder Sie dürfen es nicht sehen.",
+    nothingForYou: "Hier ist nichts, was Sie sehen dürfen.",
     print: "Drucken",
     csv: "Als CSV speichern, wie angezeigt",
     total: "%{smart_count} Dokument |||| %{smart_count} Dokumente",
@@ -257,6 +258,7 @@ export const german: Messages = {
     },
     many: {
       label: "Viele auf einmal",
+      select: "%{name} auswählen",
       change: "Ändern …",
       changeAll: "Alle gefundenen ändern …",
       deleteAll: "Alle gefundenen löschen …",

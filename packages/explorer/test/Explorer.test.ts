@@ -1,0 +1,361 @@
+/** The explorer in a browser: who sees what, lists, documents, two editors, hostile values, barriers. */
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import * as fs from "node:fs"
+import { inBrowser } from "../../../test/support/browser.ts"
+import { library } from "./library.ts"
+import { assertAccessible, enter, opened, signIn } from "./pages.ts"
+
+const price = (n: number) => ({ title: `Book ${String(n).padStart(2, "0")}`, state: "draft" as const, price: n })
+
+inBrowser("The explorer", (open) => {
+  it.live("shows each of three people what they may see and do, and nobody without a password", () =>
+    Effect.gen(function*() {
+      const { baseUrl, editor } = yield* library
+      yield* editor.books.create({ payload: { title: "Tea", state: "printed", price: 12.5, cost: 3 } })
+
+      const first = yield* opened(open, baseUrl)
+      yield* Effect.promise(async () => {
+        await first.page.getByLabel("Username").fill("editor@example.com")
+        await first.page.getByLabel("Password").fill("wrong")
+        await first.page.getByRole("button", { name: "Sign in" }).click()
+        await first.page.getByRole("alert").waitFor()
+        await signIn(first, "editor")
+        await first.page.getByRole("menuitem", { name: "Books" }).click()
+        await first.page.getByRole("link", { name: "New Book" }).waitFor()
+        await first.page.getByRole("columnheader", { name: "Cost" }).waitFor()
+        await first.page.getByRole("link", { name: "Tea" }).click()
+        await first.page.getByRole("button", { name: "Save" }).waitFor()
+        await first.page.getByRole("button", { name: "Print more" }).waitFor()
+      })
+
+      const second = yield* opened(open, baseUrl, "#/books")
+      const received: Array<string> = []
+      second.page.on("response", (response) => {
+        if (response.url().includes("/books")) void response.text().then((text) => received.push(text), () => 0)
+      })
+      yield* Effect.promise(async () => {
+        await signIn(second, "reader")
+        await second.page.getByRole("link", { name: "Tea" }).click()
+        await second.page.getByText("You may look at this document").waitFor()
+        assert.strictEqual(await second.page.getByRole("button", { name: "Save" }).count(), 0)
+        assert.strictEqual(await second.page.getByRole("button", { name: "Print more" }).count(), 0)
+        assert.strictEqual(await second.page.getByText("Cost").count(), 0)
+        await second.page.getByRole("menuitem", { name: "Books" }).click()
+        await second.page.getByRole("heading", { name: "Books" }).waitFor()
+        assert.strictEqual(await second.page.getByRole("link", { name: "New Book" }).count(), 0)
+      })
+      assert.isNotEmpty(received)
+      for (const text of received) assert.notInclude(text, "cost")
+
+      const third = yield* opened(open, baseUrl, "#/books")
+      yield* Effect.promise(async () => {
+        await enter(third, "stranger")
+        await third.page.getByText("There is nothing here that you may see").waitFor()
+        // Whoever signs out leaves nothing behind.
+        await third.page.getByRole("button", { name: "Logout" }).click()
+        await third.page.getByLabel("Username").waitFor()
+        assert.strictEqual(
+          await third.page.evaluate(
+            "Object.keys(localStorage).filter((key) => !/theme|locale|sidebar|datatable|version/i.test(key)).join()"
+          ),
+          ""
+        )
+      })
+      assert.deepStrictEqual([...first.problems, ...second.problems, ...third.problems], [])
+    }))
+
+  it.live("lists by filters that are in the address, follows what others write, and saves what is shown", () =>
+    Effect.gen(function*() {
+      const { baseUrl, editor } = yield* library
+      const { result: author } = yield* editor.authors.create({ payload: { name: "Ann Author" } })
+      yield* Effect.forEach(
+        Array.from({ length: 40 }, (_, n) => ({ ...price(n + 1), author })),
+        (payload) => editor.books.create({ payload })
+      )
+      const explorer = yield* opened(open, baseUrl, "#/books")
+      const { page } = explorer
+      yield* Effect.promise(async () => {
+        await signIn(explorer, "editor")
+        await page.getByLabel("40 documents").waitFor()
+        await page.getByRole("link", { name: "Ann Author" }).nth(24).waitFor()
+
+        await page.getByRole("button", { name: "Filter", exact: true }).click()
+        await page.getByRole("combobox", { name: "Field" }).fill("Price")
+        await page.keyboard.press("Enter")
+        await page.getByRole("combobox", { name: "Comparison" }).click()
+        await page.getByRole("option", { name: "is at least" }).click()
+        await page.getByRole("textbox", { name: "Value" }).or(page.getByRole("spinbutton", { name: "Value" })).fill(
+          "38"
+        )
+        await page.getByRole("button", { name: "Apply" }).click()
+        await page.getByLabel("3 documents").waitFor()
+        await page.getByRole("button", { name: "Sort by price ascending" }).click()
+        await page.locator("tbody tr").first().filter({ hasText: "Book 38" }).waitFor()
+      })
+      const titles = () => page.locator("tbody tr a").filter({ hasText: "Book" }).allInnerTexts()
+      assert.deepStrictEqual(yield* Effect.promise(titles), ["Book 38", "Book 39", "Book 40"])
+
+      // A colleague with the address sees the same.
+      const colleague = yield* opened(open, baseUrl, page.url().slice(page.url().indexOf("#")))
+      yield* Effect.promise(async () => {
+        await signIn(colleague, "editor")
+        await colleague.page.getByLabel("3 documents").waitFor()
+      })
+
+      yield* editor.books.create({ payload: price(41) })
+      yield* Effect.promise(async () => {
+        await page.getByText("1 new row").waitFor()
+        await page.getByRole("link", { name: "Book 41" }).waitFor()
+        const [saved] = await Promise.all([
+          page.waitForEvent("download"),
+          page.getByRole("button", { name: "Save as CSV" }).click()
+        ])
+        const [head, ...lines] = fs.readFileSync(await saved.path(), "utf8").trim().split(/\r?\n/u)
+        assert.include(head, "title")
+        assert.notInclude(head, "notes")
+        assert.strictEqual(lines.length, 4)
+      })
+      assert.deepStrictEqual([...explorer.problems, ...colleague.problems], [])
+    }))
+
+  it.live("makes and changes documents: problems at their fields, lists that are moved, actions, history, restores", () =>
+    Effect.gen(function*() {
+      const { baseUrl, client, editor, repositories } = yield* library
+      yield* editor.authors.create({ payload: { name: "Ann Author" } })
+      const explorer = yield* opened(open, baseUrl, "#/books/create")
+      const { page } = explorer
+      void client
+      yield* Effect.promise(async () => {
+        await signIn(explorer, "editor")
+        await page.getByLabel("Price *").fill("-1")
+        await page.getByRole("button", { name: "Create" }).click()
+        await page.getByText("3 fields need another look").waitFor()
+        for (const label of ["Title *", "State *", "Price *"]) {
+          assert.strictEqual(await page.getByLabel(label).getAttribute("aria-invalid"), "true", label)
+        }
+        await page.getByLabel("Title *").fill("Coffee")
+        await page.getByLabel("State *").click()
+        await page.getByRole("option", { name: "Printed" }).click()
+        await page.getByLabel("Price *").fill("7.5")
+        await page.getByRole("combobox", { name: "Author" }).click()
+        await page.getByRole("option", { name: "Ann Author" }).click()
+        const chapters = page.getByRole("group", { name: "Chapters *" }).or(
+          page.getByRole("group", { name: "Chapters", exact: true })
+        )
+        for (const [i, heading] of ["Beans", "Water"].entries()) {
+          await chapters.getByRole("button", { name: "Add" }).click()
+          await page.getByRole("group", { name: `Chapters ${i + 1}` }).getByLabel("Heading *").fill(heading)
+          await page.getByRole("group", { name: `Chapters ${i + 1}` }).getByLabel("Pages *").fill(String(i + 3))
+        }
+        await page.getByRole("button", { name: "Move up: Chapters 2" }).click()
+        await page.getByRole("button", { name: "Create" }).click()
+        await page.getByRole("heading", { name: "Coffee" }).waitFor()
+        await page.getByRole("tab", { name: "JSON" }).waitFor()
+      })
+      const [made] = yield* repositories.books.find()
+      assert.deepStrictEqual(made?.chapters.map(({ heading, pages }) => [heading, pages]), [["Water", 4], ["Beans", 3]])
+
+      yield* Effect.promise(async () => {
+        // What was entered is there again after another page.
+        await page.getByLabel("Title *").fill("Good coffee")
+        await page.getByRole("menuitem", { name: "Authors" }).click()
+        await page.getByRole("heading", { name: "Authors" }).waitFor()
+        await page.goBack()
+        await page.getByText("changes that you had not saved").waitFor()
+        await page.getByRole("button", { name: "Save" }).click()
+        await page.getByRole("heading", { name: "Good coffee" }).waitFor()
+
+        await page.getByRole("button", { name: "Print more" }).click()
+        await page.getByLabel("Copies *").fill("0")
+        await page.getByRole("button", { name: "Run" }).click()
+        await page.getByText("1 field needs").or(page.getByText("One field needs")).first().waitFor()
+        await page.getByLabel("Copies *").fill("20")
+        await page.getByRole("button", { name: "Run" }).click()
+        await page.getByText("20 more of Good coffee").waitFor()
+        await page.getByRole("button", { name: "Close" }).click()
+
+        await page.getByRole("tab", { name: "History" }).click()
+        await page.locator("ins", { hasText: "Good coffee" }).waitFor()
+        await page.getByRole("button", { name: "Restore this state" }).click()
+        await page.getByRole("button", { name: "Confirm" }).click()
+        await page.getByRole("heading", { name: "Coffee", exact: true }).waitFor()
+
+        await page.getByRole("button", { name: "Delete" }).click()
+        await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click()
+        await page.getByRole("heading", { name: "No Books yet." }).waitFor()
+        await page.getByRole("combobox", { name: "Deleted ones" }).click()
+        await page.getByRole("option", { name: "only these" }).click()
+        await page.getByRole("link", { name: "Coffee" }).click()
+        await page.getByText("This document is deleted").waitFor()
+        await page.getByRole("button", { name: "Restore" }).click()
+        await page.getByRole("button", { name: "Print more" }).waitFor()
+      })
+      const [kept] = yield* repositories.books.find()
+      assert.deepStrictEqual([kept?.title, kept?.price, kept?.chapters.length], ["Coffee", 7.5, 2])
+      assert.deepStrictEqual(explorer.problems, [])
+    }))
+
+  it.live("loses nothing of two editors of one document", () =>
+    Effect.gen(function*() {
+      const { baseUrl, editor } = yield* library
+      const { result: id } = yield* editor.books.create({ payload: { ...price(1), notes: "old" } })
+      const explorer = yield* opened(open, baseUrl, `#/books/${id}`)
+      const { page } = explorer
+      yield* Effect.promise(async () => {
+        await signIn(explorer, "editor")
+        await page.getByLabel("Title *").fill("Mine")
+        await page.getByLabel("Price *").fill("5")
+      })
+      yield* editor.books.patch({ params: { id }, payload: { title: "Theirs", notes: "new" } })
+      yield* Effect.promise(async () => {
+        await page.getByText("since you began").waitFor()
+        assert.strictEqual(await page.getByLabel("Title *").inputValue(), "Mine")
+        await page.getByRole("button", { name: "Save" }).click()
+        const conflict = page.getByRole("dialog", { name: "Somebody else has changed this document" })
+        await conflict.getByText("One field was changed by both").waitFor()
+        await conflict.getByRole("radiogroup", { name: "Title" }).getByLabel("Theirs").check()
+        await conflict.getByRole("button", { name: "Save what is chosen" }).click()
+        await page.getByRole("heading", { name: "Theirs" }).waitFor()
+        await conflict.waitFor({ state: "hidden" })
+      })
+      const { notes, price: paid, title } = yield* editor.books.get({ params: { id } })
+      assert.deepStrictEqual([title, paid, notes], ["Theirs", 5, "new"])
+      assert.deepStrictEqual(explorer.problems, [])
+    }))
+
+  it.live("changes many at once after saying how many", () =>
+    Effect.gen(function*() {
+      const { baseUrl, editor, repositories } = yield* library
+      yield* Effect.forEach(
+        Array.from({ length: 30 }, (_, n) => price(n)),
+        (payload) => editor.books.create({ payload })
+      )
+      const explorer = yield* opened(open, baseUrl, `#/books?filter=${encodeURIComponent("{\"price\":{\"<\":27}}")}`)
+      const { page } = explorer
+      yield* Effect.promise(async () => {
+        await signIn(explorer, "editor")
+        await page.getByLabel("27 documents").waitFor()
+        await page.getByRole("button", { name: "Many at once" }).click()
+        await page.getByRole("menuitem", { name: "Change all that match" }).click()
+        await page.getByText("This is about 27 Books").waitFor()
+        await page.getByRole("combobox", { name: "Field" }).fill("State")
+        await page.keyboard.press("Enter")
+        await page.getByRole("combobox", { name: "State" }).click()
+        await page.getByRole("option", { name: "Sold out" }).click()
+        await page.getByRole("button", { name: "Change 27 documents" }).click()
+        await page.getByText("27 documents changed").waitFor()
+      })
+      assert.strictEqual(yield* repositories.books.count(($) => $.state.equals("sold_out")), 27)
+      assert.deepStrictEqual(explorer.problems, [])
+    }))
+
+  it.live("takes every value for text, and keeps its layout", () =>
+    Effect.gen(function*() {
+      const { baseUrl, editor } = yield* library
+      const values = [
+        "<img src=x onerror=globalThis.ran=1>",
+        "<script>globalThis.ran=1</script>",
+        "\"><svg onload=globalThis.ran=1>",
+        "{{constructor.constructor('globalThis.ran=1')()}}",
+        "javascript:globalThis.ran=1",
+        "\u202Eevil\u202E text",
+        "שלום עולם مرحبا",
+        `Z${"\u0300\u0301\u0302\u0303\u0489".repeat(60)}algo`,
+        "w".repeat(5_000),
+        "%{smart_count} |||| ${1} %s",
+        "constructor",
+        "__proto__",
+        "\u0000\u0007",
+        "🧑‍🚀".repeat(50)
+      ]
+      yield* Effect.forEach(values, (value) =>
+        editor.books.create({
+          payload: {
+            title: value,
+            state: "draft",
+            price: 1,
+            tags: [value],
+            notes: value,
+            chapters: [{ heading: value, pages: 1 }]
+          }
+        }))
+      const { result: large } = yield* editor.books.create({
+        payload: { title: "large", state: "draft", price: 1, notes: "<b>x</b> ".repeat(60_000) }
+      })
+      const explorer = yield* opened(open, baseUrl, "#/books")
+      const { page } = explorer
+      const fits = async (where: string) => {
+        assert.strictEqual(await page.evaluate("globalThis.ran"), undefined, where)
+        assert.isAtMost(Number(await page.evaluate("document.documentElement.scrollWidth - innerWidth")), 0, where)
+      }
+      yield* Effect.promise(async () => {
+        await signIn(explorer, "editor")
+        await page.getByLabel("15 documents").waitFor()
+        for (const width of [1280, 390]) {
+          await page.setViewportSize({ width, height: 800 })
+          await explorer.goTo("#/books")
+          const links = page.locator("main a[href^='#/books/B']")
+          await links.nth(14).waitFor()
+          await fits(`list ${width}`)
+          const addresses = await links.evaluateAll((found) => found.map((link) => link.getAttribute("href") ?? ""))
+          assert.strictEqual(addresses.length, 15)
+          for (const address of addresses) {
+            await explorer.goTo(address)
+            await page.getByLabel("Title *").waitFor()
+            await fits(`${address} ${width}`)
+          }
+          await explorer.goTo(`#/books/${large}`)
+          await page.getByRole("heading", { name: "large" }).waitFor()
+          await fits(`large ${width}`)
+        }
+      })
+      assert.deepStrictEqual(explorer.problems, [])
+    }))
+
+  it.live("has no barriers that axe finds, wide and narrow, light and dark, in English and German", () =>
+    Effect.gen(function*() {
+      const { baseUrl, editor } = yield* library
+      const { result: author } = yield* editor.authors.create({ payload: { name: "Ann Author" } })
+      const { result: id } = yield* editor.books.create({
+        payload: { ...price(1), author, tags: ["new"], chapters: [{ heading: "One", pages: 3 }] }
+      })
+      const explorer = yield* opened(open, baseUrl)
+      const { page } = explorer
+      yield* Effect.promise(async () => {
+        await page.getByLabel("Username").waitFor()
+        await assertAccessible(page, "sign-in")
+        await signIn(explorer, "editor")
+        for (const colorScheme of ["light", "dark"] as const) {
+          await page.emulateMedia({ colorScheme })
+          for (const width of [1280, 390]) {
+            await page.setViewportSize({ width, height: 800 })
+            const where = (name: string) => `${name} ${colorScheme} ${width}`
+            await explorer.goTo("#/")
+            await page.getByRole("heading", { name: "Latest documents" }).waitFor()
+            await assertAccessible(page, where("home"))
+            await explorer.goTo("#/books")
+            await page.getByRole("link", { name: "Book 01" }).waitFor()
+            await assertAccessible(page, where("list"))
+            await explorer.goTo(`#/books/${id}`)
+            await page.getByLabel("Title *").waitFor()
+            await assertAccessible(page, where("document"))
+            await page.getByRole("tab", { name: "History" }).click()
+            await page.locator("ins").first().waitFor()
+            await assertAccessible(page, where("history"))
+            await explorer.goTo("#/books/create")
+            await page.getByRole("button", { name: "Create" }).waitFor()
+            await assertAccessible(page, where("create"))
+          }
+        }
+        await page.setViewportSize({ width: 1280, height: 800 })
+        await page.getByRole("button", { name: "Translate" }).or(page.getByRole("button", { name: "English" })).first()
+          .click()
+        await page.getByRole("menuitem", { name: "Deutsch" }).click()
+        await page.getByRole("button", { name: "Erstellen" }).waitFor()
+        assert.strictEqual(await page.evaluate("document.documentElement.lang"), "de")
+        await assertAccessible(page, "German")
+      })
+      assert.deepStrictEqual(explorer.problems, [])
+    }))
+})

@@ -1,0 +1,92 @@
+/** A library whose people look at it in the explorer: editors, readers who see less, and some who see nothing. */
+import { Effect, Layer, Schema } from "effect"
+import { builtExplorer } from "../../../scripts/explorer.ts"
+import {
+  Accounts,
+  Authenticated,
+  Converter,
+  EmbeddedStore,
+  History,
+  Index,
+  Jwt,
+  KernelEngine,
+  Model,
+  Resource,
+  Role,
+  Tokens,
+  Validator
+} from "../../../src/index.ts"
+
+class Person extends Model.Class<Person>()("Person", {
+  id: Model.id({ prefix: "N" }),
+  email: Schema.String.pipe(Model.indexed(Index.unique)),
+  password: Schema.String.pipe(Model.converted(Converter.contentHasher()), Model.omitted),
+  roles: Schema.Array(Schema.String).pipe(Model.withDefault(() => []))
+}) {}
+
+export class Author extends Model.Class<Author>()("Author", {
+  id: Model.id({ prefix: "A" }),
+  name: Schema.String.pipe(Validator.notEmpty, Validator.max(200))
+}, { logged: true }) {}
+
+class Chapter extends Model.Class<Chapter>()("Chapter", {
+  heading: Schema.String.pipe(Validator.notEmpty),
+  pages: Schema.Int.pipe(Validator.min(1))
+}) {}
+
+export class Book extends Model.Class<Book>()("Book", {
+  id: Model.id({ prefix: "B" }),
+  title: Schema.String.pipe(Validator.notEmpty),
+  author: Model.reference(() => Author).pipe(Model.optional),
+  state: Schema.Literals(["draft", "printed", "sold_out"]).annotate({ identifier: "BookState" }),
+  price: Schema.Finite.pipe(Validator.min(0)),
+  /** What it costs to print. */
+  cost: Schema.Finite.pipe(Validator.min(0), Model.optional),
+  published: Model.DateTime.pipe(Model.optional),
+  tags: Schema.Array(Schema.String).pipe(Model.withDefault(() => [])),
+  chapters: Schema.Array(Chapter).pipe(Model.withDefault(() => [])),
+  notes: Schema.String.pipe(Model.optional),
+  ...Model.versioned,
+  ...Model.historied,
+  ...Model.softDeleted
+}, { logged: true }) {}
+
+const Books = Resource.make(Book, { methods: ["GET", "POST", "PATCH", "DELETE"] })
+  .action(
+    "reprint",
+    { summary: "Print more", payload: { copies: Schema.Int.pipe(Validator.min(1)) }, success: Schema.String },
+    ({ title }, { payload: { copies } }) => Effect.succeed(`${copies} more of ${title}`)
+  )
+  .action(History.revisions(Book))
+  .action(History.revision(Book))
+  .action(History.restore(Book))
+  .action(History.deleted(Book))
+  .action(History.restoreDeleted(Book))
+  .grant(Role("reader"), { methods: "GET", hide: ["cost"] })
+  .require(Role("editor"))
+
+const Authors = Resource.make(Author, { methods: ["GET", "POST", "PATCH", "DELETE"] })
+  .grant(Role("reader"), { methods: "GET" })
+  .require(Role("editor"))
+
+const engine = KernelEngine.make("library")
+  .register(Books, { many: ["PATCH", "DELETE"] })
+  .register(Authors)
+  .register(Resource.make(Person, { methods: ["GET"] }).require(Role("nobody")))
+  .register(Tokens.service)
+  .enableSecurity()
+  .enableExplorer({ require: Authenticated })
+
+export const password = "correct horse"
+
+/** The library on a port of its own, with its page, and with somebody of each role: `editor@example.com`. */
+export const library = Effect.gen(function*() {
+  yield* Effect.promise(() => builtExplorer())
+  const accounts = Accounts.fromModel(Person, { login: "email", secret: "password" })
+  const started = yield* engine.test({ store: Layer.mergeAll(EmbeddedStore.layerMemory, Jwt.layer, accounts) })
+  for (const role of ["editor", "reader", "stranger"]) {
+    const person = { email: `${role}@example.com`, password, roles: [role] }
+    yield* started.repositories.persons.insert(yield* Model.finalise(Person, person))
+  }
+  return { ...started, editor: yield* started.as({ subject: "N-somebody-else", roles: ["editor"] }) }
+})
