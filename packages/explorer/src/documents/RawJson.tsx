@@ -24,7 +24,8 @@ export const RawJson = ({ document }: { readonly document: Document }) => {
           m: 0,
           fontSize: "0.8125rem",
           fontFamily: "ui-monospace, SFMono-Regular, monospace",
-          whiteSpace: "pre-wrap",
+          // To wrap a megabyte takes seconds.
+          whiteSpace: text.length > 20_000 ? "pre" : "pre-wrap",
           maxHeight: "70vh",
           overflow: "auto"
         }}

@@ -18,8 +18,9 @@ interface ValueProps {
   readonly decimals?: number | undefined
 }
 
-/** How much of a text is in a row: what is beyond is on the document's own page. */
+/** How much of a text is in a row, and how much is shown at all: inputs and the JSON have the rest. */
 const briefLength = 160
+const shownLength = 20_000
 
 /** A value as a reader wants to see it. All of it is text of React: no value is ever taken for markup. */
 export const Value = ({ decimals, field, isBrief = false, value }: ValueProps) => {
@@ -108,7 +109,8 @@ const numberIn = (locale: string, value: unknown, decimals = 0): string =>
 
 const short = (value: unknown, isBrief: boolean): string => {
   const text = typeof value === "string" ? value : JSON.stringify(value)
-  return isBrief && text.length > briefLength ? `${text.slice(0, briefLength)}…` : text
+  const length = isBrief ? briefLength : shownLength
+  return text.length > length ? `${text.slice(0, length)}…` : text
 }
 
 /** Text with a direction of its own, which stays within its lines. */

@@ -147,9 +147,9 @@ export const OneInput = ({ field, isDisabled = false, source }: InputProps) => {
           value={value === undefined || value === null ? "" : textOf(value)}
           onChange={({ target }) => onChange(target.value === "" ? null : target.value)}
           slotProps={{
-            // An input that grows with its text measures it all, at each letter.
+            // An input that grows with its text measures it all at each letter, and to wrap a megabyte takes seconds.
             ...(isLarge ? { input: { inputComponent: "textarea" } } : {}),
-            htmlInput: { dir: "auto", autoComplete: "off", ...(isLarge ? { rows: 16 } : {}) }
+            htmlInput: { dir: "auto", autoComplete: "off", ...(isLarge ? { rows: 16, wrap: "off" } : {}) }
           }}
         />
       )

@@ -1,4 +1,5 @@
 import { Box, Divider, Typography, useMediaQuery } from "@mui/material"
+import { useEffect, useState } from "react"
 import {
   AppBar,
   Layout as Frame,
@@ -6,8 +7,11 @@ import {
   LoadingIndicator,
   LocalesMenuButton,
   Logout,
+  Sidebar,
+  type SidebarProps,
   ToggleThemeButton,
-  UserMenu
+  UserMenu,
+  useSidebarState
 } from "react-admin"
 import { useService } from "../data/Description.tsx"
 import { GoTo } from "./GoTo.tsx"
@@ -16,10 +20,27 @@ import { Menu } from "./Menu.tsx"
 import { SignOutEverywhere } from "./SignOutEverywhere.tsx"
 
 export const Layout = ({ children }: LayoutProps) => (
-  <Frame appBar={Bar} menu={Menu}>
+  <Frame appBar={Bar} menu={Menu} sidebar={Side}>
     <Box sx={{ px: { xs: 1.5, sm: 3 }, py: 2, maxWidth: 1680, width: "100%", minWidth: 0 }}>{children}</Box>
   </Frame>
 )
+
+/** The menu beside the page. Where there is no room beside it, it covers the page, so that it is closed at first. */
+const Side = (props: SidebarProps) => {
+  const isNarrow = useMediaQuery("(max-width: 599.95px)")
+  const [isOpen, setOpen] = useSidebarState()
+  const [wasOpen, setWasOpen] = useState<boolean>()
+  useEffect(() => {
+    if (isNarrow && wasOpen === undefined) {
+      setWasOpen(isOpen)
+      setOpen(false)
+    } else if (!isNarrow && wasOpen !== undefined) {
+      setWasOpen(undefined)
+      setOpen(wasOpen)
+    }
+  }, [isNarrow, isOpen, setOpen, wasOpen])
+  return isNarrow && wasOpen === undefined ? null : <Sidebar {...props} />
+}
 
 const Bar = () => {
   const { title } = useService()
