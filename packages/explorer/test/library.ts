@@ -24,7 +24,7 @@ class Person extends Model.Class<Person>()("Person", {
   roles: Schema.Array(Schema.String).pipe(Model.withDefault(() => []))
 }) {}
 
-export class Author extends Model.Class<Author>()("Author", {
+class Author extends Model.Class<Author>()("Author", {
   id: Model.id({ prefix: "A" }),
   name: Schema.String.pipe(Validator.notEmpty, Validator.max(200))
 }, { logged: true }) {}
@@ -34,7 +34,7 @@ class Chapter extends Model.Class<Chapter>()("Chapter", {
   pages: Schema.Int.pipe(Validator.min(1))
 }) {}
 
-export class Book extends Model.Class<Book>()("Book", {
+class Book extends Model.Class<Book>()("Book", {
   id: Model.id({ prefix: "B" }),
   title: Schema.String.pipe(Validator.notEmpty),
   author: Model.reference(() => Author).pipe(Model.optional),

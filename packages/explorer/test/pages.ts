@@ -1,12 +1,9 @@
 /** What somebody does in the explorer. */
 import { assert } from "@effect/vitest"
+import axe from "axe-core"
 import { Effect, type Scope } from "effect"
-import * as fs from "node:fs"
-import { createRequire } from "node:module"
 import type { BrowserContext, Page } from "playwright-core"
 import { password } from "./library.ts"
-
-const axe = fs.readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
 
 /** A page of the explorer, and what went wrong in it. */
 export interface Explorer {
@@ -56,7 +53,7 @@ export const signIn = async (explorer: Explorer, role: string): Promise<void> =>
 export const assertAccessible = async (page: Page, where: string): Promise<void> => {
   // Colours in transition are none that somebody reads.
   await page.evaluate("Promise.all(document.getAnimations().map((animation) => animation.finished.catch(() => 0)))")
-  await page.evaluate(axe)
+  await page.evaluate(axe.source)
   const found: ReadonlyArray<Violation> = await page.evaluate(
     "axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa', 'best-practice'] }).then(({ violations }) => violations)"
   )

@@ -1,9 +1,4 @@
-import type {
-  FieldDescription,
-  KernelConnection,
-  ResourceDescription,
-  ServiceDescription
-} from "@appkernel/react-admin"
+import type { KernelConnection, ResourceDescription, ServiceDescription } from "@appkernel/react-admin"
 import { createContext, type ReactNode, useContext, useMemo } from "react"
 import { useResourceContext } from "react-admin"
 
@@ -38,6 +33,3 @@ export const useDescribed = (name?: string): ResourceDescription => {
   if (found === undefined) throw new Error(`There is no ${wanted}`)
   return found
 }
-
-/** The field of the identifier, which react-admin knows as `id` whatever its name is. */
-export const isIdentifier = (field: FieldDescription): boolean => field.path === "id"

@@ -32,6 +32,7 @@ const Side = (props: SidebarProps) => {
   const [wasOpen, setWasOpen] = useState<boolean>()
   useEffect(() => {
     if (isNarrow && wasOpen === undefined) {
+      // oxlint-disable-next-line react/set-state-in-effect -- what to go back to is known when the screen becomes narrow
       setWasOpen(isOpen)
       setOpen(false)
     } else if (!isNarrow && wasOpen !== undefined) {

@@ -44,7 +44,7 @@ export const Row = ({ children, className, sx }: RowProps) => {
         if (may.get) void navigate(path({ resource: name, type: "edit", id: document.id }))
       }}
     >
-      {hasBulkActions === true && (
+      {hasBulkActions && (
         <TableCell padding="checkbox">
           <Checkbox
             size="small"
