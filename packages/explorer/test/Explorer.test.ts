@@ -1,12 +1,27 @@
 /** The explorer in a browser: who sees what, lists, documents, two editors, hostile values, barriers. */
-import { assert, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as fs from "node:fs"
+import * as path from "node:path"
+import { gzipSync } from "node:zlib"
+import { builtExplorer } from "../../../scripts/explorer.ts"
 import { inBrowser } from "../../../test/support/browser.ts"
 import { library } from "./library.ts"
 import { assertAccessible, enter, opened, signIn } from "./pages.ts"
 
 const price = (n: number) => ({ title: `Book ${String(n).padStart(2, "0")}`, state: "draft" as const, price: n })
+
+describe("The explorer's page", () => {
+  it.live("begins with less than 450 KB, compressed, and has the licenses of what is in it", () =>
+    Effect.promise(async () => {
+      const folder = await builtExplorer()
+      const { entry }: { readonly entry: string } = JSON.parse(
+        fs.readFileSync(path.join(folder, "manifest.json"), "utf8")
+      )
+      assert.isBelow(gzipSync(fs.readFileSync(path.join(folder, entry)), { level: 9 }).length, 450_000)
+      assert.include(fs.readFileSync(path.join(folder, "licenses.txt"), "utf8"), "react-dom ")
+    }))
+})
 
 inBrowser("The explorer", (open) => {
   it.live("shows each of three people what they may see and do, and nobody without a password", () =>

@@ -112,7 +112,6 @@ export const GoTo = () => {
               }}
             />
           )}
-          sx={{ minHeight: 320 }}
         />
       </Dialog>
     </>
