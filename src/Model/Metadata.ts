@@ -30,6 +30,8 @@ export interface FieldMetadata {
   readonly props?: Metadata | undefined
   /** The model whose identifiers the field or the list holds. */
   readonly reference?: string | undefined
+  /** Whether the field's words are found by `$text`. */
+  readonly text_search?: true | undefined
   /** What the files of the field may be. */
   readonly file?:
     | {
@@ -89,7 +91,7 @@ const describeAll = (model: ModelLike, outer: ReadonlyArray<string>): Metadata =
 const describe = (model: ModelLike, name: string, outer: ReadonlyArray<string>): FieldMetadata => {
   // Every struct field is a schema.
   const schema = model.store.fields[name] as Schema.Top
-  const { default: byDefault, file } = model[modelTypeId][name] ?? {}
+  const { default: byDefault, file, index } = model[modelTypeId][name] ?? {}
   const inner = nestedModel(schema)
   const element = elementOf(schema)
   const described = inner === undefined ? undefined : describeModel(inner, outer)
@@ -103,6 +105,7 @@ const describe = (model: ModelLike, name: string, outer: ReadonlyArray<string>):
       ? described ?? describeType(schema)
       : { type: "list", sub_type: described ?? (elementType.values === undefined ? elementType.type : elementType) }),
     ...(reference === undefined ? {} : { reference: reference.target().modelName }),
+    ...(index?.direction === "text" ? { text_search: true } : {}),
     ...(file === undefined ? {} : {
       file: {
         ...(file.types.length === 0 ? {} : { types: file.types }),

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, Schema } from "effect"
-import { Converter, Generator, Model, Validator } from "../../src/Model/index.ts"
+import { Converter, Generator, Index, Model, Validator } from "../../src/Model/index.ts"
 
 class Address extends Model.Class<Address>()("Address", {
   street: Schema.String,
@@ -17,9 +17,16 @@ const addressProps = {
 const describing = (field: Model.Any["store"]["fields"][string] | Schema.Top) =>
   Model.metadata(Model.Class<unknown>()("Holder", { field: field as Schema.Top }))["field"] // fields are schemas or made of some
 
+const searched = (field: Schema.Top) => describing(field)?.text_search
+
 const typeOf = (field: Schema.Top) => describing(field)?.type
 
 describe("Model.metadata", () => {
+  it("says which texts are found by their words", () => {
+    assert.strictEqual(searched(Schema.String.pipe(Model.indexed(Index.text()))), true)
+    assert.strictEqual(searched(Schema.String.pipe(Model.indexed(Index.plain))), undefined)
+  })
+
   it("describes the fields that a caller reads, with their labels", () => {
     class User extends Model.Class<User>()("User", {
       id: Model.id(),

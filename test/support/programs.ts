@@ -92,8 +92,11 @@ const inPlace = (folder: string): Plugin => ({
           `(process.argv[1] === ${JSON.stringify(path.join(folder, outOf(name)))})`
         )
         .replaceAll("import.meta.resolve(\"#redoc\")", JSON.stringify(redoc))
+        .replaceAll("import.meta.resolve(\"#explorer\")", JSON.stringify(explorer))
     }
   }
 })
+
+const explorer = pathToFileURL(path.join(root, "packages/explorer/dist/manifest.json")).href
 
 const redoc = pathToFileURL(path.join(root, "node_modules/redoc/bundles/redoc.standalone.js")).href

@@ -84,7 +84,7 @@ export const connect = (options: ConnectOptions): KernelConnection => {
       return path === undefined ? undefined : urlIn(base, path)
     }
   })
-  const caller: Caller = makeCaller({ url, fetch, session, language: () => language })
+  const caller: Caller = makeCaller({ url, fetch, session, language: () => language, wait })
   const document = (signal?: AbortSignal): Promise<ReadDocument> => {
     const reading = read ??= caller.json({ path: documentPath, signal }).then((json) => readDocument(jsonObject(json)))
     void reading.catch(() => {
@@ -182,10 +182,10 @@ export const connect = (options: ConnectOptions): KernelConnection => {
 /** The document may have addresses with the origin of the service. */
 const urlIn = (base: string, path: string): string => /^https?:\/\//u.test(path) ? path : `${base}${path}`
 
-const wait = (milliseconds: number, signal: AbortSignal): Promise<void> =>
+const wait = (milliseconds: number, signal?: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const timer = setTimeout(resolve, milliseconds)
-    signal.addEventListener("abort", () => {
+    signal?.addEventListener("abort", () => {
       clearTimeout(timer)
       resolve()
     }, { once: true })

@@ -30,7 +30,7 @@ class Line extends Model.Class<Line>()("Line", { title: Schema.String, quantity:
 class Ticket extends Model.Class<Ticket>()("Ticket", {
   id: Model.id({ prefix: "T" }),
   title: Schema.String.pipe(Validator.notEmpty, Validator.max(80)),
-  text: Schema.String.pipe(Model.optional),
+  text: Schema.String.pipe(Model.optional, Model.indexed(Index.text())),
   owner: Model.reference(() => User),
   state: Schema.Literals(["open", "done"]).pipe(Model.withDefault(() => "open" as const)),
   cents: Schema.Int.pipe(Model.optional),
@@ -88,7 +88,12 @@ const started = Effect.gen(function*() {
   const ids = yield* Effect.forEach(Array.from({ length: 30 }, (_, i) => i), (i) =>
     Effect.map(
       Effect.flatMap(
-        Model.finalise(Ticket, { title: `Ticket "${i}"`, owner: (i % 3 === 0 ? bob! : ada!).id, cents: i * 100 }),
+        Model.finalise(Ticket, {
+          title: `Ticket "${i}"`,
+          owner: (i % 3 === 0 ? bob! : ada!).id,
+          cents: i * 100,
+          text: i === 4 ? "It leaks" : undefined
+        }),
         tickets.insert
       ),
       ({ id }) => id
@@ -171,6 +176,7 @@ describe("The providers", () => {
         csv: false,
         watch: true
       })
+      assert.deepStrictEqual(all.resources.map(({ textSearch }) => textSearch), [false, true])
       assert.isTrue(tickets!.may.restore && tickets!.may.restoreRevision && tickets!.may.deleteMany)
       assert.deepStrictEqual(all.resources[0]!.referencedBy, [{ name: "Owner", resource: "tickets", field: "owner" }])
       assert.deepStrictEqual(
@@ -196,6 +202,8 @@ describe("The providers", () => {
         dataProvider.getList("tickets", { filter: { title: ["Ticket \"1\"", "Ticket \"2\""], q: "ticket" } })
       )
       assert.strictEqual(quoted.total, 2)
+      const worded = yield* Effect.promise(() => dataProvider.getList("tickets", { filter: { $text: "leaks" } }))
+      assert.deepStrictEqual(worded.data.map(({ text }) => text), ["It leaks"])
       const mine = yield* Effect.promise(() => own.getList("tickets", page(1, 100)))
       assert.deepStrictEqual(new Set(mine.data.map(({ owner }) => owner)), new Set([bob.id]))
       assert.isTrue(mine.data.every((ticket) => !("cents" in ticket)))
@@ -300,12 +308,30 @@ describe("The providers", () => {
           }, { onEnd: reject })
           // A change may come before the stream has begun, so there are further ones.
           const write = async (): Promise<void> => {
-            for (let i = 0; !done.signal.aborted; i++) await dataProvider.update("tickets", { id, data: { text: `${i}` } })
+            for (let i = 0; !done.signal.aborted; i++) {
+              await dataProvider.update("tickets", { id, data: { text: `${i}` } })
+            }
           }
           void write().catch(reject)
         })
       )
       assert.deepStrictEqual([told.operation, told.id, told.record?.id], ["update", id, id])
+    }))
+
+  it.live("read again what a service has refused since it had too much to do", () =>
+    Effect.gen(function*() {
+      const { baseUrl } = yield* started
+      let refusals = 1
+      const { authProvider, describe } = connect({
+        url: baseUrl,
+        fetch: (...request) =>
+          new Request(...request).url.endsWith("/meta") && refusals-- > 0
+            ? Promise.resolve(new Response("{}", { status: 503, headers: { "retry-after": "0" } }))
+            : fetch(...request)
+      })
+      yield* Effect.promise(() => authProvider.login({ username: "admin@example.com", password }))
+      const { resources } = yield* Effect.promise(() => describe())
+      assert.deepStrictEqual([resources.length, refusals < 1], [2, true])
     }))
 
   it.effect("sign in and out", () =>

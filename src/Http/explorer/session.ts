@@ -19,7 +19,7 @@ import type { InnerAnswer } from "../routes/innerAnswers.ts"
 import { headersOf } from "../routes/route.ts"
 
 /** How the endpoint of tokens answers. */
-export type AskTokens = (
+type AskTokens = (
   context: Context.Context<HttpServerRequest.HttpServerRequest>
 ) => Effect.Effect<InnerAnswer | undefined>
 

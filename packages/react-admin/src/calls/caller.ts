@@ -24,11 +24,12 @@ export interface Caller {
 }
 
 /** Makes the caller of a service. */
-export const makeCaller = ({ fetch, language, session, url }: {
+export const makeCaller = ({ fetch, language, session, url, wait }: {
   readonly url: string
   readonly fetch: typeof globalThis.fetch
   readonly session: Session
   readonly language: () => string | undefined
+  readonly wait: (milliseconds: number, signal?: AbortSignal) => Promise<void>
 }): Caller => {
   const base = url.replace(/\/$/u, "")
   const urlOf = (path: string, query?: URLSearchParams) =>
@@ -56,7 +57,13 @@ export const makeCaller = ({ fetch, language, session, url }: {
     const first = await once(call)
     // A request that was answered 401 has changed nothing.
     const isOver = first.status === 401 && session.isSignedIn() && await session.renew()
-    const response = isOver ? await once(call) : first
+    let response = isOver ? await once(call) : first
+    for (let again = 0; again < maxAgain && isBusy(call, response); again++) {
+      // oxlint-disable-next-line eslint/no-await-in-loop -- a request comes after the one before
+      await wait(1_000 * (secondsOf(response) + Math.random()), call.signal)
+      // oxlint-disable-next-line eslint/no-await-in-loop -- a request comes after the one before
+      response = await once(call)
+    }
     if (!response.ok) throw await errorOf(response)
     return response
   }
@@ -73,6 +80,15 @@ export const jsonOf = async (response: Response): Promise<unknown> => {
     throw new KernelError(response.status, "The answer is no JSON", { errors: {} }, { cause })
   }
 }
+
+/** How often a read is sent again to a service that has too much to do. */
+const maxAgain = 3
+
+/** Whether the service asks to come again soon, for a request that may come twice. */
+const isBusy = ({ method = "GET" }: Call, response: Response): boolean =>
+  method === "GET" && (response.status === 503 || response.status === 429) && secondsOf(response) <= 5
+
+const secondsOf = ({ headers }: Response): number => Number(headers.get("retry-after") ?? Infinity)
 
 const isRaw = (body: unknown): body is Blob | FormData | URLSearchParams | string =>
   body instanceof Blob || body instanceof FormData || body instanceof URLSearchParams || typeof body === "string"

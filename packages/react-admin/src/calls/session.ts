@@ -7,7 +7,7 @@ import { KernelError } from "../KernelError.ts"
 import { errorOf, unanswered } from "./errors.ts"
 
 /** What somebody signs in with. */
-export type SignIn =
+type SignIn =
   | { readonly username: string; readonly password: string }
   /** A token of another issuer. */
   | { readonly token: string }
@@ -27,7 +27,7 @@ export interface Session {
 }
 
 /** Who is signed in. */
-export interface User {
+interface User {
   readonly id: string
   readonly name: string
   readonly roles: ReadonlyArray<string>

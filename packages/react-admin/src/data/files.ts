@@ -4,7 +4,7 @@ import type { FieldDescription } from "../Description.ts"
 import { isJson, type Json, jsonList } from "../description/json.ts"
 
 /** The file that a form has chosen: as it is, or as react-admin's inputs have it. */
-export const chosenFile = (value: unknown): File | Blob | undefined => {
+const chosenFile = (value: unknown): File | Blob | undefined => {
   const file = isJson(value) && "rawFile" in value ? value["rawFile"] : value
   return file instanceof Blob ? file : undefined
 }

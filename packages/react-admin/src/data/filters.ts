@@ -62,7 +62,7 @@ const addOperators = (
 const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0
 
 /** A value of which no character has a meaning. */
-export const literal = (value: unknown): string =>
+const literal = (value: unknown): string =>
   typeof value === "string" ? `"${value.replaceAll(/["\\]/gu, (one) => `\\${one}`)}"` : textOf(value)
 
 const jsonList = (values: ReadonlyArray<unknown>): string => `[${values.map(literal).join(",")}]`

@@ -112,11 +112,18 @@ const describeResource = (
     ),
     referencedBy: [],
     representation: representationOf(fields),
-    textSearch: Object.values(meta).some((field) => jsonObject(field)["text_search"] === true),
+    textSearch: isTextSearched(meta),
     isSoftDeleted,
     isVersioned: fields.some((field) => field.name === "version" && field.type === "integer")
   }
 }
+
+/** Whether some field, or one of a nested model, is in the index of texts. */
+const isTextSearched = (meta: Json): boolean =>
+  Object.values(meta).some((value) => {
+    const { props, sub_type: element, text_search: own } = jsonObject(value)
+    return own === true || isTextSearched(jsonObject(props ?? jsonObject(element)["props"]))
+  })
 
 /** The version is for the service to count; files are written where there are addresses for it. */
 const withRights = (operations: ReadonlyMap<string, Operation>) => (field: FieldDescription): FieldDescription => {

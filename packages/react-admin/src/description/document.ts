@@ -17,7 +17,7 @@ export interface Operation {
   readonly description: string | undefined
 }
 
-export interface Parameter {
+interface Parameter {
   readonly name: string
   readonly in: string
   readonly isRequired: boolean
