@@ -46,7 +46,8 @@ export const signingIn = ({ cookieName, limits, maxAge, token, tokenPath }: Sess
       const { grant_type: grant = "", password, username } = yield* readParameters(request, limits)
       const refresh = grant === "refresh_token" ? cookieOf(request, cookieName) : undefined
       if (grant === "refresh_token" && refresh === undefined) {
-        return yield* Effect.fail(errorOf("Unauthorized", "errors.CredentialsNeeded"))
+        // Nobody is signed in, which is no mistake of a page that has just been opened.
+        return HttpServerResponse.empty({ status: 204, headers: { "cache-control": "no-store" } })
       }
       const sent = refresh === undefined
         ? { grant_type: grant, username, password }

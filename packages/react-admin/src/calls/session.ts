@@ -89,12 +89,13 @@ export const makeSession = ({ fetch, now, session, tokenUrl }: SessionOptions): 
     const refresh = tokens?.refresh
     if (url === undefined || (session === undefined && refresh === undefined)) return tokens !== undefined
     try {
-      keep(
-        session === undefined
-          ? await ask(url, "POST", { grant_type: "refresh_token", refresh_token: refresh ?? "" })
-          : await alone(() => ask(session, "POST", { grant_type: "refresh_token" }))
-      )
-      return true
+      const answer = session === undefined
+        ? await ask(url, "POST", { grant_type: "refresh_token", refresh_token: refresh ?? "" })
+        : await alone(() => ask(session, "POST", { grant_type: "refresh_token" }))
+      // Without a cookie, there is nobody.
+      if (answer["access_token"] === undefined) forget()
+      else keep(answer)
+      return tokens !== undefined
     } catch (error) {
       // Without an answer, the sign-in goes on.
       if (!(error instanceof KernelError) || error.status === 0 || error.status >= 500 || error.status === 429) {
