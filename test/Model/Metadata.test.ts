@@ -17,7 +17,7 @@ const addressProps = {
 const describing = (field: Model.Any["store"]["fields"][string] | Schema.Top) =>
   Model.metadata(Model.Class<unknown>()("Holder", { field: field as Schema.Top }))["field"] // fields are schemas or made of some
 
-const searched = (field: Schema.Top) => describing(field)?.text_search
+const searched = (field: Parameters<typeof describing>[0]) => describing(field)?.text_search
 
 const typeOf = (field: Schema.Top) => describing(field)?.type
 

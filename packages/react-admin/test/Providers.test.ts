@@ -92,7 +92,7 @@ const started = Effect.gen(function*() {
           title: `Ticket "${i}"`,
           owner: (i % 3 === 0 ? bob! : ada!).id,
           cents: i * 100,
-          text: i === 4 ? "It leaks" : undefined
+          text: i === 4 ? "It leaks" : null
         }),
         tickets.insert
       ),
