@@ -17,14 +17,16 @@ const addressProps = {
 const describing = (field: Model.Any["store"]["fields"][string] | Schema.Top) =>
   Model.metadata(Model.Class<unknown>()("Holder", { field: field as Schema.Top }))["field"] // fields are schemas or made of some
 
-const searched = (field: Parameters<typeof describing>[0]) => describing(field)?.text_search
-
 const typeOf = (field: Schema.Top) => describing(field)?.type
 
 describe("Model.metadata", () => {
   it("says which texts are found by their words", () => {
-    assert.strictEqual(searched(Schema.String.pipe(Model.indexed(Index.text()))), true)
-    assert.strictEqual(searched(Schema.String.pipe(Model.indexed(Index.plain))), undefined)
+    class Article extends Model.Class<Article>()("Article", {
+      text: Schema.String.pipe(Model.indexed(Index.text())),
+      code: Schema.String.pipe(Model.indexed(Index.plain))
+    }) {}
+    const { code, text } = Model.metadata(Article)
+    assert.deepStrictEqual([text?.text_search, code?.text_search], [true, undefined])
   })
 
   it("describes the fields that a caller reads, with their labels", () => {
