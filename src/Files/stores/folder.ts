@@ -3,6 +3,7 @@
  * renamed when all of it is on the disk. An empty file in `holds` is a hold, whose time its process renews.
  */
 import { makeFolder } from "@appkernel/document-store/folders"
+import * as Cause from "effect/Cause"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -13,10 +14,11 @@ import * as PlatformError from "effect/PlatformError"
 import * as Predicate from "effect/Predicate"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
+import { read, writev } from "node:fs"
 import { fileModes } from "../../internal/fileModes.ts"
 import { nodeFiles } from "../../internal/nodeFiles.ts"
 import { FileMissing, FileStoreFailed } from "../port/errors.ts"
-import type { Entry, Service } from "../port/service.ts"
+import type { Entry, Range, Service } from "../port/service.ts"
 import { isForgotten, isIdentifier, newIdentifier, putting, staleAfter } from "./contents.ts"
 
 /** The files of a folder, which is created with its first file. */
@@ -94,12 +96,7 @@ export const makeFolderFiles: (folder: string) => Effect.Effect<Service> = Effec
     Effect.gen(function*() {
       yield* Effect.scoped(Effect.gen(function*() {
         const file = yield* failing("put")(created(partOf(id)))
-        const writing = (pieces: ReadonlyArray<Uint8Array>) =>
-          // An interrupted write would still run while the file is closed.
-          Effect.uninterruptible(
-            failing("put")(Effect.forEach(pieces, (piece) => file.writeAll(piece), { discard: true }))
-          )
-        yield* Stream.runForEachArray(content, writing)
+        yield* Stream.runForEachArray(content, (pieces) => written(descriptorOf(file), pieces))
         yield* Effect.uninterruptible(failing("put")(file.sync))
       }))
       yield* Effect.uninterruptible(failing("put")(Effect.all([moved(id), synced(folderOf(id)), named(folderOf(id))])))
@@ -156,11 +153,12 @@ export const makeFolderFiles: (folder: string) => Effect.Effect<Service> = Effec
     put: putting(write),
     read: (id, range) =>
       isIdentifier(id)
-        ? Stream.catchIf(
-          fs.stream(fileOf(id), range && { offset: BigInt(range.offset), bytesToRead: BigInt(range.length) }),
-          isNotFound,
-          () => Stream.fail(new FileMissing({ id }))
-        ).pipe(Stream.catchTag("PlatformError", (error) => Stream.fail(failed("read", error))))
+        ? Stream.unwrap(
+          fs.open(fileOf(id), { flag: "r" }).pipe(
+            Effect.map((file) => contentOf(descriptorOf(file), range)),
+            Effect.mapError((error) => isNotFound(error) ? new FileMissing({ id }) : failed("read", error))
+          )
+        )
         : Stream.fail(new FileMissing({ id })),
     stat: (id) =>
       isIdentifier(id)
@@ -191,6 +189,56 @@ export const makeFolderFiles: (folder: string) => Effect.Effect<Service> = Effec
 
 // internal
 
+/** Node's files have it, and their type is that of every platform. */
+const descriptorOf = (file: FileSystem.File): number => (file as FileSystem.File & { readonly fd: number }).fd
+
+/**
+ * The bytes of an open file, by Node's own calls, as below: those of the platform's files take twice the time of a processor. A call that
+ * were interrupted would go on while the file is closed.
+ */
+const contentOf = (fd: number, { length, offset }: Range = { offset: 0, length: Infinity }) => {
+  let at = offset
+  const end = offset + length
+  return Stream.fromPull(Effect.succeed(
+    Effect.uninterruptible(Effect.callback<readonly [Uint8Array], FileStoreFailed | Cause.Done>((resume) => {
+      const size = Math.min(pieceSize, end - at)
+      if (size <= 0) return resume(Cause.done())
+      const piece = Buffer.allocUnsafeSlow(size)
+      read(fd, piece, 0, size, at, (error, count) => {
+        at += count
+        resume(
+          error !== null
+            ? Effect.fail(failedCall("read", error))
+            : count === 0
+            ? Cause.done()
+            : Effect.succeed([count === size ? piece : piece.subarray(0, count)])
+        )
+      })
+    }))
+  ))
+}
+
+/** 64 KiB. Larger pieces are new memory each, which costs more than the calls. */
+const pieceSize = 65_536
+
+/** Writes pieces at the end of an open file. */
+const written = (fd: number, pieces: ReadonlyArray<Uint8Array>): Effect.Effect<void, FileStoreFailed> =>
+  Effect.uninterruptible(Effect.callback((resume) => {
+    const write = (rest: ReadonlyArray<Uint8Array>): void =>
+      writev(fd, rest, (error, count) => {
+        if (error !== null) return resume(Effect.fail(failedCall("put", error)))
+        let left = count
+        const more = rest.flatMap((piece) => {
+          const own = Math.min(left, piece.length)
+          left -= own
+          return own === piece.length ? [] : [piece.subarray(own)]
+        })
+        if (more.length === 0) resume(Effect.void)
+        else write(more)
+      })
+    write(pieces)
+  }))
+
 const isLevel = (name: string): boolean => /^[0-9a-f]{2}$/u.test(name)
 
 const timeOf = (modified: Option.Option<Date>): DateTime.Utc =>
@@ -208,8 +256,14 @@ const failing = (operation: string) =>
       // What is left is none of the platform's.
       : error as Exclude<E, PlatformError.PlatformError>)
 
-const failed = (operation: string, { message, reason }: PlatformError.PlatformError): FileStoreFailed => {
-  const isFull = Predicate.hasProperty(reason.cause, "code") && fullDisk.has(reason.cause.code)
+const failed = (operation: string, { message, reason }: PlatformError.PlatformError): FileStoreFailed =>
+  failedCall(operation, { message, code: Predicate.hasProperty(reason.cause, "code") ? reason.cause.code : undefined })
+
+const failedCall = (
+  operation: string,
+  { code, message }: { readonly code?: unknown; readonly message: string }
+): FileStoreFailed => {
+  const isFull = fullDisk.has(code)
   return new FileStoreFailed({ operation, detail: isFull ? "the disk is full" : message, retryable: isFull })
 }
 

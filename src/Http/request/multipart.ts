@@ -105,12 +105,15 @@ const receiving = Effect.fnUntraced(function*<E>(
       yield* Fiber.join(open.kept)
       open = undefined
     } else if (event instanceof Uint8Array) {
-      if (open !== undefined) yield* Effect.raceFirst(Queue.offer(open.content, event), Fiber.join(open.kept))
+      // Who receives the file takes no more after a failure.
+      if (open !== undefined && !(yield* Queue.offer(open.content, event))) yield* Fiber.join(open.kept)
     } else {
-      const content = yield* Queue.bounded<Uint8Array, Cause.Done>(1)
+      const content = yield* Queue.bounded<Uint8Array, Cause.Done>(pieces)
       const { contentType: type, filename = "", name } = event
       const kept = yield* Effect.forkScoped(
-        receive({ name, filename: unescaped(filename), contentType: type, content: Stream.fromQueue(content) })
+        receive({ name, filename: unescaped(filename), contentType: type, content: Stream.fromQueue(content) }).pipe(
+          Effect.ensuring(Queue.shutdown(content))
+        )
       )
       open = { content, kept }
     }
@@ -197,6 +200,9 @@ export const makeReader = (
     }
   }
 }
+
+/** How many pieces of a file wait, of 64 KiB at most: several are written at once. */
+const pieces = 4
 
 /** What browsers escape in the names of files (the HTML standard, multipart form data). */
 const unescaped = (name: string): string => name.replaceAll("%22", "\"").replaceAll("%0D", "\r").replaceAll("%0A", "\n")
