@@ -132,6 +132,7 @@ export const registrations = Layer.effectDiscard(Effect.gen(function*() {
   })
 })).pipe(Layer.merge(Layer.mergeAll(
   resource("test://static-text", "text/plain", { text: "This is the content of the static text resource." }),
+  resource("test://watched-resource", "text/plain", { text: "Watched." }),
   resource("test://static-binary", "image/png", { blob: bytes }),
   McpServer.resource`test://template/${McpSchema.param("id", Schema.String)}/data`({
     name: "Template",

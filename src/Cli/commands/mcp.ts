@@ -6,6 +6,7 @@ import * as Command from "effect/cli/Command"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Sse from "effect/encoding/Sse"
+import * as FiberHandle from "effect/FiberHandle"
 import { identity } from "effect/Function"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
@@ -18,7 +19,6 @@ import * as Queue from "effect/Queue"
 import type * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
-import * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
@@ -89,9 +89,11 @@ const bridge = Effect.fnUntraced(function*(
   const client = yield* HttpClient.HttpClient
   const alone = yield* Semaphore.make(1)
   const told = yield* Queue.unbounded<string>()
-  const scope = yield* Scope.Scope
   /** The line that began the session, and its identifier; the server may forget it. */
   let begun: { readonly line: string; readonly id: string | undefined } | undefined
+  /** The lines of the subscriptions of the session, which a new one needs as well. */
+  const subscriptions = new Map<string, string>()
+  const listening = yield* FiberHandle.make()
 
   const send = Effect.fnUntraced(function*(method: "GET" | "POST" | "DELETE", line: string, message: Message) {
     const session = begun?.id
@@ -112,10 +114,10 @@ const bridge = Effect.fnUntraced(function*(
 
   /** Writes what the server tells in a session without being asked. Not every server does. */
   const listen: Effect.Effect<void> = Effect.gen(function*() {
-    const { isStream, response, session } = yield* send("GET", "", {})
-    if (response.status !== 200 || !isStream) return false
-    yield* Stream.runForEach(messagesIn(response), (line) => Queue.offer(told, line))
-    return session === begun?.id
+    const { isStream, response } = yield* send("GET", "", {})
+    if (hasNoStream.has(response.status)) return false
+    if (isStream) yield* Stream.runForEach(messagesIn(response), (line) => Queue.offer(told, line))
+    return true
   }).pipe(
     Effect.orElseSucceed(() => true),
     Effect.repeat({ schedule: Schedule.spaced("1 second"), while: (isOn: boolean) => isOn }),
@@ -129,7 +131,11 @@ const bridge = Effect.fnUntraced(function*(
         ? Effect.void
         : send("POST", begun.line, { method: "initialize" }).pipe(
           Effect.andThen(send("POST", initialized, { method: "notifications/initialized" })),
-          Effect.andThen(Effect.forkIn(listen, scope))
+          Effect.andThen(Effect.forEach(
+            subscriptions.values(),
+            (one) => send("POST", one, { method: "resources/subscribe" })
+          )),
+          Effect.andThen(FiberHandle.run(listening, listen))
         )
     ))
 
@@ -139,7 +145,12 @@ const bridge = Effect.fnUntraced(function*(
     const { isStream, response } = first.response.status === 404 && first.session !== undefined
       ? yield* Effect.andThen(renewed(first.session), send("POST", line, message))
       : first
-    if (message.method === "notifications/initialized" && begun?.id !== undefined) yield* Effect.forkIn(listen, scope)
+    if (message.method === "notifications/initialized" && begun?.id !== undefined) {
+      yield* FiberHandle.run(listening, listen)
+    }
+    const uri = message.params?.uri
+    if (message.method === "resources/subscribe" && uri !== undefined) subscriptions.set(uri, line)
+    if (message.method === "resources/unsubscribe" && uri !== undefined) subscriptions.delete(uri)
     const text = isStream ? "" : yield* response.text
     let isAnswered = message.id === undefined || message.method === undefined
     return (isStream ? messagesIn(response) : Stream.fromIterable([text.trim()].filter(isJsonRpc))).pipe(
@@ -184,6 +195,9 @@ const bridge = Effect.fnUntraced(function*(
 }, Effect.scoped)
 
 const eventStream = "text/event-stream"
+
+/** What a server answers that has no stream, or none for the caller, or no longer the session. */
+const hasNoStream: ReadonlySet<number> = new Set([401, 403, 404, 405])
 
 const header = "mcp-session-id"
 

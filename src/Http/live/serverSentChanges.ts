@@ -13,6 +13,7 @@ import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { ReadError } from "../../Repository/RepositoryError.ts"
 import type { Gone, TooManyRequests } from "../HttpError.ts"
+import { InnerRequest } from "../request/innerRequest.ts"
 import type { ResponseEffect } from "../response/handlerFailures.ts"
 import type { Begun } from "./changesStart.ts"
 import { changesPage, maxChunk, noStore, noteReads, subscribed, writeReads } from "./changesSubscriber.ts"
@@ -123,9 +124,10 @@ const endWithClient = (
   { interrupt }: Subscriber
 ): Effect.Effect<void, never, Scope.Scope> =>
   Effect.suspend(() => {
-    const { socket } = NodeHttpServerRequest.toIncomingMessage(
-      Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
-    )
+    const request = Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
+    // The connection is that of the outer request, which ends with what it asks for.
+    if (request.source instanceof InnerRequest) return Effect.void
+    const { socket } = NodeHttpServerRequest.toIncomingMessage(request)
     if (socket.readableEnded) interrupt()
     socket.once("end", interrupt)
     return Effect.addFinalizer(() => Effect.sync(() => socket.off("end", interrupt)))

@@ -25,6 +25,7 @@ import { shapeOf } from "../description/pathShape.ts"
 import type { Limits } from "../KernelConfig.ts"
 import type * as OpenApi from "../OpenApi.ts"
 import { type Node, nodeOf } from "../openapi/node.ts"
+import { innerRequest } from "../request/innerRequest.ts"
 import { bodyTooLarge } from "../request/jsonBody.ts"
 import type { ResponseEffect } from "../response/handlerFailures.ts"
 import { routerConfig } from "../routes/errorBoundary.ts"
@@ -78,7 +79,7 @@ export const makeMcp = Effect.fnUntraced(function*<R extends Route>(parts: Parts
         ? Effect.provideContext(mayAsk, context)
         : Effect.succeed(true))
   const router = yield* Effect.provideService(HttpRouter.make, HttpRouter.RouterConfig, routerConfig)
-  const own = yield* ownRegistrations(options, within)
+  const own = yield* ownRegistrations(options, within, new Set(tools.map(({ tool }) => tool.name)))
   const registrations = Layer.mergeAll(
     Layer.effectDiscard(
       Effect.flatMap(McpServer.McpServer, (server) => Effect.forEach(tools, (one) => register(server, one, within)))
@@ -103,16 +104,47 @@ export const makeMcp = Effect.fnUntraced(function*<R extends Route>(parts: Parts
   yield* Effect.orDie(Layer.build(Layer.provide(server, Layer.succeed(HttpRouter.HttpRouter, router)))).pipe(
     Effect.provideContext(services)
   )
+  const [taken] = own.taken
+  if (taken !== undefined) return yield* Effect.fail(`enableMcp has two tools of the name ${taken}`)
   // Its routes have no failures, and their path is that of the request.
   // @effect-diagnostics-next-line anyUnknownInErrorContext:off unsafeEffectTypeAssertion:off
   const protocol = router.asHttpEffect() as Routed
+  /** Why a session can't read a resource of the program's, which may hide it from some. */
+  const unreadable = Effect.fnUntraced(function*(uri: string) {
+    const context = yield* Effect.context<HttpServerRequest.HttpServerRequest>()
+    const outer = Context.get(context, HttpServerRequest.HttpServerRequest)
+    const { "mcp-session-id": session = "" } = outer.headers
+    const request = innerRequest(outer, {
+      method: "POST",
+      url: path,
+      headers: { accept: "application/json, text/event-stream", "mcp-session-id": session },
+      body: Buffer.from(JSON.stringify({ jsonrpc: "2.0", id: 0, method: "resources/read", params: { uri } })),
+      tool: "resources/read"
+    })
+    // It is one of a route, which has a scope.
+    contexts.set(request.source, Context.add(context, HttpServerRequest.HttpServerRequest, request) as RequestContext)
+    const response = yield* Effect.scoped(
+      Effect.provideService(protocol, HttpServerRequest.HttpServerRequest, request)
+    )
+    const text = yield* Effect.orDie(
+      Stream.mkString(Stream.decodeText(HttpServerResponse.toClientResponse(response).stream))
+    )
+    // In a text of a resource, quotes are escaped.
+    return text.includes("\"error\":{") ? `${uri} can't be followed` : undefined
+  })
   const followingOf: FollowingOf = (uri) => {
     const one = tools.find(({ documents, isTarget }) => documents !== undefined && isTarget(uri))
-    if (one === undefined) return own.followingOf(uri)
+    if (one === undefined) return options.registrations && { problem: unreadable(uri), follow: own.follow(uri) }
     const id = decoded(uri.slice(one.documents?.at.length))
     const following = uri === one.documents?.schema || id === undefined ? undefined : one.followingOf?.(id)
     return following && {
-      ...following,
+      // A session may have had another token when it subscribed.
+      follow: (tell) =>
+        Effect.flatMap(
+          Effect.context<HttpServerRequest.HttpServerRequest>(),
+          (context) =>
+            hasScope(Context.getOrUndefined(context, CurrentUser), one.scopes) ? following.follow(tell) : Effect.void
+        ),
       problem: Effect.gen(function*() {
         // That of a request, which has a scope.
         const context = (yield* Effect.context<HttpServerRequest.HttpServerRequest>()) as RequestContext
@@ -122,7 +154,8 @@ export const makeMcp = Effect.fnUntraced(function*<R extends Route>(parts: Parts
       })
     }
   }
-  const { answered, end } = withSessions(path, protocol, followingOf)
+  const canFollow = options.registrations !== undefined || tools.some(({ followingOf }) => followingOf !== undefined)
+  const { answered, end } = withSessions(path, protocol, canFollow ? followingOf : undefined)
   const handler: ResponseEffect = Effect.withFiber((fiber) => {
     // Routes are served with the request and its scope.
     const context = fiber.context as RequestContext
@@ -152,8 +185,11 @@ const decoded = (text: string): string | undefined => Result.getOrUndefined(Resu
 /** What a program adds to the server, with who calls. Its resources are followed by what it says of them itself. */
 const ownRegistrations = Effect.fnUntraced(function*(
   { registrations }: McpAt,
-  within: Effect.Effect<RequestContext>
+  within: Effect.Effect<RequestContext>,
+  /** The names of the tools that are exposed. */
+  exposed: ReadonlySet<string>
 ) {
+  const taken: Array<string> = []
   const changed = yield* PubSub.unbounded<string>()
   const known = McpServer.middleware<{ provides: CurrentUser }>()((call) =>
     Effect.flatMap(within, (context) => {
@@ -166,6 +202,10 @@ const ownRegistrations = Effect.fnUntraced(function*(
     McpServer.McpServer,
     Effect.map(McpServer.McpServer, (server) => ({
       ...server,
+      addTool: (options) => {
+        if (exposed.has(options.tool.name)) taken.push(options.tool.name)
+        return server.addTool(options)
+      },
       notifications: {
         ...server.notifications,
         [updated]: (payload) =>
@@ -174,6 +214,8 @@ const ownRegistrations = Effect.fnUntraced(function*(
     }))
   )
   return {
+    /** Names of tools that are exposed as well. */
+    taken,
     layer: registrations === undefined
       ? Layer.empty
       // `enableMcp` makes what it needs besides needs of the engine.
@@ -182,11 +224,11 @@ const ownRegistrations = Effect.fnUntraced(function*(
         Layer.provide(known.layer),
         Layer.provide(telling)
       ),
-    followingOf: (uri: string): Following | undefined =>
-      registrations && {
-        problem: Effect.succeed(undefined),
-        follow: (tell) => Stream.runForEach(Stream.filter(Stream.fromPubSub(changed), (one) => one === uri), () => tell)
-      }
+    follow: (uri: string): Following["follow"] => (tell) =>
+      Effect.andThen(
+        tell,
+        Stream.runForEach(Stream.filter(Stream.fromPubSub(changed), (one) => one === uri), () => tell)
+      )
   }
 })
 

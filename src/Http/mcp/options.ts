@@ -31,7 +31,8 @@ export interface McpOptions<Exposed extends string = string, R = unknown> {
   readonly authorizationServers?: ReadonlyArray<string> | undefined
   /**
    * Tools, resources and prompts of one's own, by the layers of `effect/ai/McpServer`. All who may ask the server see them and call
-   * them; their handlers have the `CurrentUser` in a service with access control, and decide for themselves what that one may.
+   * them; their handlers have the `CurrentUser` where somebody has signed in, and decide for themselves what that one may. Where `require`
+   * admits others, ask for it by `Effect.serviceOption`.
    */
   readonly registrations?: Layer.Layer<never, never, R> | undefined
   /** The most bytes that a result has. Defaults to 262,144. */

@@ -18,7 +18,12 @@ import type { Routed } from "../routes/route.ts"
 import { type FollowingOf, subscribing, type Subscriptions, told } from "./subscriptions.ts"
 
 /** Answers requests of sessions. `protocol` begins them, and ends them for `DELETE`. */
-export const withSessions = (path: `/${string}`, protocol: Routed, followingOf: FollowingOf): {
+export const withSessions = (
+  path: `/${string}`,
+  protocol: Routed,
+  /** `undefined` if nothing can be followed. */
+  followingOf: FollowingOf | undefined
+): {
   readonly answered: Routed
   /** Ends the streams of all sessions, for the service stops. */
   readonly end: Effect.Effect<void>
@@ -54,10 +59,19 @@ export const withSessions = (path: `/${string}`, protocol: Routed, followingOf: 
       sessions.set(id, { ...session, until })
       const { subscriptions } = session
       // Clients ask again as soon as a stream ends.
-      if (request.method === "GET") return isEnding ? unavailable : told(subscriptions, followingOf, until)
+      if (request.method === "GET") {
+        return followingOf === undefined
+          ? notAllowed
+          : isEnding
+          ? unavailable
+          : told(subscriptions, followingOf, until)
+      }
       const own = request.headers[revision] === assumed
         ? request.modify({ headers: Headers.remove(request.headers, revision) })
         : request
+      if (followingOf === undefined || !revisions.has(own.headers[revision])) {
+        return Effect.provideService(protocol, HttpServerRequest.HttpServerRequest, own)
+      }
       return Effect.flatMap(
         Effect.option(own.text),
         (text) => subscribing(Option.getOrElse(text, () => ""), subscriptions, followingOf) ?? protocol
@@ -77,7 +91,7 @@ export const withSessions = (path: `/${string}`, protocol: Routed, followingOf: 
           const begun = response.headers[header]
           if (begun === undefined) return response
           sessions.set(begun, { subject: user?.subject, until, subscriptions: { uris: new Set(), open: undefined } })
-          return withSubscriptions(response)
+          return followingOf === undefined ? response : withSubscriptions(response)
         })
       ))
     )
@@ -105,6 +119,9 @@ const revision = "mcp-protocol-version"
 /** What a request without a revision is of, if nothing else says that. A session does. */
 const assumed = "2025-03-26"
 
+/** Those that have sessions, of which a request need not name one. The protocol refuses the others. */
+const revisions: ReadonlySet<string | undefined> = new Set([undefined, "2025-06-18", "2025-11-25"])
+
 const longest = 3_600_000
 
 const most = 10_000
@@ -115,7 +132,7 @@ const notFound = Effect.succeed(HttpServerResponse.empty({ status: 404 }))
 const unavailable = Effect.succeed(HttpServerResponse.empty({ status: 503 }))
 
 /** There is no stream without a session. */
-const notAllowed = Effect.succeed(HttpServerResponse.empty({ status: 405, headers: { allow: "POST" } }))
+const notAllowed = Effect.succeed(HttpServerResponse.empty({ status: 405, headers: { allow: "POST, DELETE" } }))
 
 const endStream = ({ subscriptions: { open } }: Session): Effect.Effect<unknown> =>
   open === undefined ? Effect.void : Queue.end(open.changed)

@@ -2,8 +2,10 @@
  * The subscriptions of a session to resources. The stream that its client opens by `GET` says which of them have changed, and not
  * how: the client reads them again, by what it may then.
  */
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import type * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as FiberMap from "effect/FiberMap"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -45,7 +47,7 @@ export interface Subscriptions {
 /** Answers a message that subscribes, or ends a subscription; `undefined` for others. */
 export const subscribing = (text: string, subscriptions: Subscriptions, followingOf: FollowingOf) => {
   // Most messages are others.
-  const message = text.includes("resources/") ? Option.getOrUndefined(parse(text)) : undefined
+  const message = text.includes("subscribe") ? Option.getOrUndefined(parse(text)) : undefined
   if (message === undefined) return undefined
   const { id, method, params: { uri } } = message
   const answer = (rest: object) => HttpServerResponse.jsonUnsafe({ jsonrpc: "2.0", id, ...rest })
@@ -56,12 +58,17 @@ export const subscribing = (text: string, subscriptions: Subscriptions, followin
       yield* subscriptions.open?.leave(uri) ?? Effect.void
       return answer({ result: {} })
     }
-    if (subscriptions.uris.size >= most) return failed(`A session has at most ${most} subscriptions`)
-    const following = followingOf(uri)
-    if (following === undefined) return failed(`${uri} can't be followed`)
+    const { uris } = subscriptions
+    const isFull = () => uris.size >= most && !uris.has(uri)
+    const full = failed(`A session has at most ${most} subscriptions`)
+    if (isFull()) return full
+    const following = uri.length > maxLength ? undefined : followingOf(uri)
+    if (following === undefined) return failed(`${uri.slice(0, maxLength)} can't be followed`)
     const problem = yield* following.problem
     if (problem !== undefined) return failed(problem)
-    subscriptions.uris.add(uri)
+    // Others may have been answered meanwhile.
+    if (isFull()) return full
+    uris.add(uri)
     yield* subscriptions.open?.follow(uri) ?? Effect.void
     return answer({ result: {} })
   })
@@ -73,10 +80,16 @@ export const told = Effect.fnUntraced(function*(subscriptions: Subscriptions, fo
   const changed = yield* Queue.unbounded<string, Cause.Done>()
   const followed = yield* FiberMap.make<string>()
   const now = yield* Clock.currentTimeMillis
+  // What the client has not taken yet is told once.
+  const pending = new Set<string>()
   const open: NonNullable<Subscriptions["open"]> = {
     changed,
     follow: (uri) => {
-      const tell = Effect.asVoid(Queue.offer(changed, uri))
+      const tell = Effect.sync(() => {
+        if (pending.has(uri)) return
+        pending.add(uri)
+        Queue.offerUnsafe(changed, uri)
+      })
       // At the end as well: the client learns by another read why that is.
       const changes = Effect.andThen(followingOf(uri)?.follow(tell) ?? Effect.void, tell)
       return FiberMap.run(followed, uri, Effect.provideContext(changes, context))
@@ -90,13 +103,26 @@ export const told = Effect.fnUntraced(function*(subscriptions: Subscriptions, fo
       if (subscriptions.open === open) subscriptions.open = undefined
     })
   )
+  const { socket } = NodeHttpServerRequest.toIncomingMessage(
+    Context.get(context, HttpServerRequest.HttpServerRequest)
+  )
+  const end = () => void Queue.endUnsafe(changed)
+  // A client that closes its side reads no answer without an end.
+  yield* Effect.acquireRelease(
+    Effect.sync(() => socket.once("end", end)),
+    () => Effect.sync(() => socket.off("end", end))
+  )
   yield* Effect.forEach(subscriptions.uris, open.follow)
   return HttpServerResponse.stream(
     Stream.fromQueue(changed).pipe(
-      Stream.map((uri) => `data: ${JSON.stringify({ jsonrpc: "2.0", method: updated, params: { uri } })}\n\n`),
+      Stream.map((uri) => {
+        pending.delete(uri)
+        return `data: ${JSON.stringify({ jsonrpc: "2.0", method: updated, params: { uri } })}\n\n`
+      }),
       Stream.merge(Stream.map(Stream.tick("15 seconds"), () => ": \n\n"), { haltStrategy: "left" }),
       Stream.encodeText,
-      Stream.interruptWhen(Effect.delay(Effect.void, Math.max(0, until - now)))
+      // Before the session ends, so that the next stream goes on with it.
+      Stream.interruptWhen(Effect.delay(Effect.void, Math.max(0, until - now - Math.min(60_000, (until - now) / 2))))
     ),
     { contentType: eventStream, headers: { "cache-control": "no-store", "x-accel-buffering": "no" } }
   )
@@ -129,7 +155,7 @@ export const followingDocuments = Effect.fnUntraced(function*(route: Route, resp
   return (id: string): Following => ({
     problem: Effect.map(
       asking(id, {}, () => Effect.void),
-      (status) => status === 200 ? undefined : `You may not follow ${route.path}`
+      (status) => status === 200 ? undefined : isBusy(status) ? "Ask again later" : `You may not follow ${route.path}`
     ),
     follow: (tell) =>
       asking(id, { live: "sse" }, (lines) =>
@@ -137,11 +163,9 @@ export const followingDocuments = Effect.fnUntraced(function*(route: Route, resp
           tell,
           Stream.runForEach(Stream.filter(lines, (line) => line === "event: data"), () => tell)
         )).pipe(
-          // A stream ends at times, when the service has too many for instance.
-          Effect.repeat({
-            schedule: Schedule.spaced("1 second"),
-            while: (status) => status === 200 || status === 429 || status === 503
-          }),
+          // A stream ends at times, and goes on for as long as the caller may see the document.
+          Effect.repeat({ schedule: Schedule.spaced("1 second"), while: (status) => status === 200 }),
+          Effect.repeat({ schedule: backOff, while: isBusy }),
           Effect.asVoid
         )
   })
@@ -155,6 +179,14 @@ const eventStream = "text/event-stream"
 const invalidParams = -32_602
 
 const most = 100
+
+/** In characters. */
+const maxLength = 2048
+
+const isBusy = (status: number): boolean => status === 429 || status === 503
+
+/** The service has as many streams as it may have: one second, two, four and so on to a minute. */
+const backOff = Schedule.min([Schedule.exponential("1 second"), Schedule.spaced("1 minute")])
 
 const parse = Schema.decodeOption(Schema.fromJsonString(Schema.Struct({
   id: Schema.Union([Schema.String, Schema.Finite]),

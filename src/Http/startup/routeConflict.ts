@@ -49,7 +49,7 @@ export const rejectConflicts = Effect.fnUntraced(
       ...documents.map((path) => claim("GET", path, "the OpenAPI document and its pages")),
       ...(hasKeys ? [claim("GET", keysPath, "the public keys for tokens")] : []),
       ...(mcp === undefined ? [] : [
-        ...(["POST", "GET"] as const).map((method) => claim(method, mcp.path, "the MCP server")),
+        ...(["POST", "GET", "DELETE"] as const).map((method) => claim(method, mcp.path, "the MCP server")),
         ...metadataPaths(mcp).map((path) => claim("GET", path, "what is said of the MCP server"))
       ]),
       ...(explorer === undefined ? [] : claimsOfExplorer(explorer)),

@@ -58,7 +58,8 @@ describe("appkernel mcp", () => {
     Effect.gen(function*() {
       class Note extends Model.Class<Note>()("Note", { id: Model.id(), text: Schema.String }) {}
       const port = yield* freePort
-      const engine = KernelEngine.make("notes").register(Note, { urlBase: "/" }).enableMcp({ expose: ["notes"] })
+      const engine = KernelEngine.make("notes").register(Note, { urlBase: "/" })
+        .enableMcp({ expose: ["notes"], registrations })
       const serving = engine.layerServe.pipe(
         Layer.provide([KernelServer.layerWith({ address: "127.0.0.1", port }), Layer.fresh(EmbeddedStore.layerMemory)])
       )
@@ -69,11 +70,20 @@ describe("appkernel mcp", () => {
         Effect.map(({ structuredContent }) => Object(structuredContent)._items.length)
       )
       assert.strictEqual(yield* count, 0)
+      const changed = yield* Queue.unbounded<string>()
+      client.fallbackNotificationHandler = async ({ params }) => void Queue.offerUnsafe(changed, params.uri)
+      const uri = "test://watched-resource"
+      yield* Effect.promise(() => client.subscribeResource({ uri }))
+      assert.strictEqual(yield* Queue.take(changed), uri)
       yield* Scope.close(first, Exit.void)
       assert.isTrue(Exit.isFailure(yield* Effect.exit(count)))
       yield* Layer.build(Layer.fresh(serving))
       // Several at once.
       assert.deepStrictEqual(yield* Effect.all([count, count, count], { concurrency: "unbounded" }), [0, 0, 0])
+      // By a new session, which is told as the one before, and once.
+      assert.strictEqual(yield* Queue.take(changed), uri)
+      yield* Effect.sleep("2500 millis")
+      assert.strictEqual(yield* Queue.size(changed), 0)
     }))
 
   it.live("lets a tool ask the user, and tells progress and changes as they come", () =>

@@ -1,6 +1,6 @@
 /** What a program adds to its MCP server, and the resources that clients follow. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Queue, Redacted, Schema, Stream } from "effect"
+import { Context, Effect, Layer, Queue, Redacted, Schema, Stream } from "effect"
 import * as McpSchema from "effect/ai/McpSchema"
 import * as McpServer from "effect/ai/McpServer"
 import * as Tool from "effect/ai/Tool"
@@ -48,14 +48,19 @@ const Reorder = McpServer.toolkit(tools).pipe(
   })))
 )
 
-const Weather = McpServer.resource({ uri: "weather://today", name: "Weather", content: Effect.succeed("Sun") })
+const Weather = Layer.effectDiscard(
+  Effect.forEach(
+    ["today", "new", ...Array.from({ length: 99 }, (_, n) => String(n))],
+    (day) => McpServer.registerResource({ uri: `weather://${day}`, name: day, content: Effect.succeed("Sun") })
+  )
+)
 
 /** Says that the weather has changed whenever it is asked how it is. */
 const Asked = Layer.effectDiscard(Effect.gen(function*() {
   const { addTool, notifications } = yield* McpServer.McpServer
   yield* addTool({
     tool: new McpSchema.Tool({ name: "look", inputSchema: { type: "object" } }),
-    annotations: yield* Effect.context<never>(),
+    annotations: Context.empty(),
     handle: () =>
       Effect.as(
         notifications["notifications/resources/updated"]({ uri: "weather://today" }),
@@ -138,6 +143,7 @@ describe("An MCP server", () => {
       assert.strictEqual(yield* ask("resources/unsubscribe", uri), "done")
       yield* change("P-a", ($) => [$.stock.set(5)])
       assert.strictEqual(yield* ask("resources/subscribe", "weather://today"), "done")
+      assert.strictEqual(yield* next, "weather://today")
       const { call } = yield* session("b", "seller")
       yield* call("look", {})
       assert.strictEqual(yield* next, "weather://today")
@@ -162,8 +168,59 @@ describe("An MCP server", () => {
       )
       const stranger = yield* session("c", "stranger")
       assert.notStrictEqual(yield* stranger.ask("resources/subscribe", "appkernel://products/P-a"), "done")
-      yield* Effect.forEach(Array.from({ length: 100 }, (_, n) => `weather://${n}`), refused)
-      assert.strictEqual(yield* refused("weather://today"), "A session has at most 100 subscriptions")
+      assert.strictEqual(yield* refused("weather://tomorrow"), "weather://tomorrow can't be followed")
+      assert.include(yield* refused(`weather://${"x".repeat(100_000)}`), "can't be followed")
+      assert.strictEqual(yield* refused("weather://today"), "done")
+      yield* Effect.forEach(Array.from({ length: 99 }, (_, n) => `weather://${n}`), refused)
+      assert.strictEqual(yield* refused("weather://new"), "A session has at most 100 subscriptions")
+      // What is followed already may be asked for again.
+      assert.strictEqual(yield* refused("weather://today"), "done")
+    }))
+
+  it.live("tells nothing of what the scopes of the stream's token don't have", () =>
+    Effect.gen(function*() {
+      const { baseUrl, repositories, token } = yield* KernelEngine.make("shop").register(Products, { urlBase: "/" })
+        .enableSecurity().enableMcp({ expose: { shop: ["products"] } }).test()
+      const url = `${baseUrl}/mcp`
+      yield* repositories.products.insert(new Product({ id: "P1", name: "Ball", stock: 3, seller: "a" }))
+      const headersOf = Effect.fnUntraced(function*(scope: string) {
+        const made = yield* token({ subject: "a", roles: ["seller"], claims: { scope } })
+        return { authorization: `Bearer ${Redacted.value(made)}` }
+      })
+      const { id, send } = yield* sessionOf(url, yield* headersOf("shop"))
+      yield* send("resources/subscribe", { uri: "appkernel://products/P1" })
+      const others = yield* headersOf("other")
+      const response = yield* Effect.promise((signal) =>
+        fetch(url, { headers: { ...others, "mcp-session-id": id, accept: "text/event-stream" }, signal })
+      )
+      const told = yield* Queue.unbounded<string>()
+      yield* Stream.fromReadableStream({ evaluate: () => response.body!, onError: String }).pipe(
+        Stream.decodeText,
+        Stream.splitLines,
+        Stream.filter((line) => line.startsWith("data: ")),
+        Stream.runForEach((line) => Queue.offer(told, line)),
+        Effect.forkScoped
+      )
+      // The end of what it may not follow is all that it hears of.
+      assert.include(yield* Queue.take(told), "appkernel://products/P1")
+      yield* repositories.products.updateOne(($) => $.id.equals("P1"), ($) => [$.stock.set(4)])
+      yield* Effect.sleep("300 millis")
+      assert.strictEqual(yield* Queue.size(told), 0)
+    }))
+
+  it.effect("does not start with a tool of the name of one that is exposed", () =>
+    Effect.gen(function*() {
+      const twice = Layer.effectDiscard(Effect.flatMap(McpServer.McpServer, ({ addTool }) =>
+        addTool({
+          tool: new McpSchema.Tool({ name: "products_get", inputSchema: { type: "object" } }),
+          annotations: Context.empty(),
+          handle: () => Effect.succeed(new McpSchema.CallToolResult({ content: [] }))
+        })))
+      const failure = yield* Effect.flip(
+        KernelEngine.make("shop").register(Products, { urlBase: "/" })
+          .enableMcp({ expose: ["products"], registrations: twice }).test()
+      )
+      assert.include(failure.message, "enableMcp has two tools of the name products_get")
     }))
 
   it.live("has one stream in a session, which ends with it", () =>
