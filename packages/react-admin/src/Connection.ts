@@ -57,6 +57,8 @@ export interface KernelConnection {
   readonly authProvider: KernelAuthProvider
   /** Makes the provider of texts. The first language is the default one. */
   readonly i18nProvider: (languages: readonly [Language, ...ReadonlyArray<Language>]) => KernelI18nProvider
+  /** Whether `authProvider.logout({ everywhere: true })` ends all sign-ins of the user. */
+  readonly canSignOutEverywhere: boolean
   /** Asks any endpoint of the service, with the credentials of the caller. Fails with a `KernelError`. */
   readonly ask: (call: Call) => Promise<unknown>
 }
@@ -80,8 +82,13 @@ export const connect = (options: ConnectOptions): KernelConnection => {
     now: () => Date.now(),
     session: options.session === undefined ? undefined : `${base}${options.session}`,
     tokenUrl: async () => {
-      const path = options.tokens ?? (await document()).tokenPath
-      return path === undefined ? undefined : urlIn(base, path)
+      if (options.tokens !== undefined) return urlIn(base, options.tokens)
+      const path = await document().then(({ tokenPath }) => tokenPath, (error: unknown) => {
+        // Where everything is for those who are signed in, nobody signs in at an endpoint.
+        if (error instanceof KernelError && (error.status === 401 || error.status === 403)) return undefined
+        throw error
+      })
+      return path === undefined ? undefined : `${base}${path}`
     }
   })
   const caller: Caller = makeCaller({ url, fetch, session, language: () => language, wait })
@@ -127,6 +134,7 @@ export const connect = (options: ConnectOptions): KernelConnection => {
   return {
     describe,
     ask: caller.json,
+    canSignOutEverywhere: options.session !== undefined,
     dataProvider: makeDataProvider({
       caller,
       described: () => describe(),
@@ -180,7 +188,7 @@ export const connect = (options: ConnectOptions): KernelConnection => {
 // internal
 // -----------------------------------------------------------------------------
 
-/** The document may have addresses with the origin of the service. */
+/** The program may name another server. */
 const urlIn = (base: string, path: string): string => /^https?:\/\//u.test(path) ? path : `${base}${path}`
 
 const wait = (milliseconds: number, signal?: AbortSignal): Promise<void> =>

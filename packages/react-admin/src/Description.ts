@@ -49,6 +49,8 @@ export interface ResourceDescription {
   readonly isSoftDeleted: boolean
   /** Whether documents have a version, and writes of an earlier one are refused. */
   readonly isVersioned: boolean
+  /** How many documents a page of the list has at most; `undefined` if the service does not say it. */
+  readonly maxPageSize?: number | undefined
 }
 
 /**

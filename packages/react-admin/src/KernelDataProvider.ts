@@ -5,8 +5,9 @@
  */
 
 /**
- * A document, as the service answers it. `_links` says what the caller may do with it, and `_etag` is its tag if it has one: an
- * `update` whose `previousData` has a tag is refused with a `KernelConflict` if somebody else has changed the document since.
+ * A document, as the service answers it. `_links` says what the caller may do with it, and `_etag` is its tag if it has one, which
+ * documents of lists have not: an `update` or a `delete` whose `previousData` has a tag or a version is refused with a
+ * `KernelConflict` if somebody else has changed the document since.
  *
  * @category models
  * @since 0.1.0
@@ -197,7 +198,7 @@ export interface KernelDataProvider {
     params: Params.Create
   ) => Promise<{ data: T }>
   /**
-   * Changes what differs from `previousData`, and nothing else. Fails with a `KernelConflict` if somebody else has changed the
+   * Changes what of `data` differs from `previousData`, or all of it without one, and nothing else. Fails with a `KernelConflict` if somebody else has changed the
    * document since `previousData` was read, and the service versions it.
    */
   readonly update: <T extends KernelRecord = KernelRecord>(
@@ -206,6 +207,7 @@ export interface KernelDataProvider {
   ) => Promise<{ data: T }>
   /** Changes all or none where the service can, and otherwise one after the other. */
   readonly updateMany: (resource: string, params: Params.UpdateMany) => Promise<{ data: Array<string | number> }>
+  /** Fails with a `KernelConflict` as `update` does. */
   readonly delete: <T extends KernelRecord = KernelRecord>(
     resource: string,
     params: Params.Delete
@@ -249,12 +251,13 @@ export interface KernelDataProvider {
     filter: Filter,
     write?: "update" | "delete"
   ) => Promise<ManyResult>
-  /** Changes all documents that match, or none. */
+  /** Changes all documents that match, or none. `{}` is all documents; another filter without a condition is refused. */
   readonly updateMatching: (
     resource: string,
     filter: Filter,
     data: { readonly [field: string]: unknown }
   ) => Promise<ManyResult>
+  /** Deletes all documents that match, or none, as `updateMatching`. */
   readonly deleteMatching: (resource: string, filter: Filter) => Promise<ManyResult>
   /** Follows a list from now on, through broken connections and restarts. Returns what ends it. */
   readonly watch: (

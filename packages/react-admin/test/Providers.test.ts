@@ -10,6 +10,7 @@ import {
   History,
   Index,
   Jwt,
+  KernelConfig,
   KernelEngine,
   Model,
   Resource,
@@ -67,6 +68,14 @@ const engine = KernelEngine.make("desk")
   .register(Tokens.service, { urlBase: "/api" })
   .enableSecurity()
   .enableOpenApi({ title: "Desk", version: "1.0.0", perCaller: true })
+
+class Note extends Model.Class<Note>()("Note", {
+  id: Model.id({ prefix: "N" }),
+  title: Schema.String,
+  text: Schema.String.pipe(Model.optional)
+}) {}
+
+const notes = KernelEngine.make("notes").register(Resource.make(Note, { methods: ["GET", "POST", "PUT"] }))
 
 const store = Layer.mergeAll(
   EmbeddedStore.layerMemory,
@@ -259,6 +268,83 @@ describe("The providers", () => {
       assert.deepStrictEqual(Object.keys(invalid.body.errors), ["title", "lines.1.quantity"])
     }))
 
+  it.effect("write no documents that are not chosen", () =>
+    Effect.gen(function*() {
+      const { as, ids: [id = ""] } = yield* started
+      const { dataProvider } = yield* as("admin")
+      const none = yield* Effect.promise(() =>
+        Promise.all([
+          dataProvider.deleteMany("tickets", { ids: [] }),
+          dataProvider.updateMany("tickets", { ids: [], data: { state: "done" } })
+        ])
+      )
+      assert.deepStrictEqual(none, [{ data: [] }, { data: [] }])
+      for (const filter of [{ title: "" }, { title: undefined }, { title: { "~": "" } }]) {
+        assert.instanceOf(yield* failed(dataProvider.deleteMatching("tickets", filter)), KernelError)
+      }
+      yield* Effect.promise(() => dataProvider.update("tickets", { id, data: { due: "2026-01-31T10:00:00Z" } }))
+      const due = new Date("2026-01-31T10:00:00Z")
+      const written = yield* Effect.promise(() => dataProvider.updateMatching("tickets", { due }, { state: "done" }))
+      assert.deepStrictEqual(written.ids, [id])
+      const later = yield* Effect.promise(() => dataProvider.countMatching("tickets", { due: { ">": due } }))
+      const listed = yield* Effect.promise(() => dataProvider.getList("tickets", { filter: { id: [] } }))
+      assert.deepStrictEqual([later.count, listed.total], [0, 0])
+      const all = yield* Effect.promise(() => dataProvider.countMatching("tickets", {}, "delete"))
+      assert.strictEqual(all.count, 30)
+    }))
+
+  it.effect("leave the fields that are not given as they are", () =>
+    Effect.gen(function*() {
+      const { as, ids } = yield* started
+      const id = ids[4] ?? ""
+      const { dataProvider } = yield* as("admin")
+      const { data: before } = yield* Effect.promise(() => dataProvider.getOne("tickets", { id }))
+      const { data: part } = yield* Effect.promise(() =>
+        dataProvider.update("tickets", { id, data: { cents: 7 }, previousData: before })
+      )
+      assert.deepStrictEqual([part["cents"], part["text"]], [7, "It leaks"])
+      const { data: cleared } = yield* Effect.promise(() =>
+        dataProvider.update("tickets", { id, data: { text: null } })
+      )
+      assert.deepStrictEqual([cleared["cents"], cleared["text"] ?? null], [7, null])
+
+      const { baseUrl, repositories } = yield* notes.enableOpenApi({ title: "Notes", version: "1.0.0" }).test()
+      const { dataProvider: replacing } = connect({ url: baseUrl })
+      const note = yield* repositories.notes.insert(yield* Model.finalise(Note, { title: "One", text: "It stays" }))
+      const { data: previousData } = yield* Effect.promise(() => replacing.getOne("notes", { id: note.id }))
+      const { data: replaced } = yield* Effect.promise(() =>
+        replacing.update("notes", { id: note.id, data: { title: "Two" }, previousData })
+      )
+      assert.deepStrictEqual([replaced["title"], replaced["text"]], ["Two", "It stays"])
+      yield* Effect.promise(() => replacing.updateMany("notes", { ids: [note.id], data: { title: "Three" } }))
+      const { data: last } = yield* Effect.promise(() => replacing.getOne("notes", { id: note.id }))
+      assert.deepStrictEqual([last["title"], last["text"]], ["Three", "It stays"])
+    }))
+
+  it.effect("write over nothing that was changed since a list was read", () =>
+    Effect.gen(function*() {
+      const { as, ids: [id = ""] } = yield* started
+      const { dataProvider } = yield* as("admin")
+      const row = async () => (await dataProvider.getList("tickets", { filter: { id } })).data[0]
+      const [seen, { data: opened }] = yield* Effect.promise(() =>
+        Promise.all([row(), dataProvider.getOne("tickets", { id })])
+      )
+      const { data: written } = yield* Effect.promise(() =>
+        dataProvider.update("tickets", { id, data: { title: "New" }, previousData: seen })
+      )
+      assert.strictEqual(written["title"], "New")
+      const conflicts = [
+        yield* failed(dataProvider.update("tickets", { id, data: { title: "Mine" }, previousData: seen })),
+        yield* failed(dataProvider.delete("tickets", { id, previousData: seen })),
+        yield* failed(dataProvider.delete("tickets", { id, previousData: opened }))
+      ]
+      for (const conflict of conflicts) {
+        assert.instanceOf(conflict, KernelConflict)
+        assert.deepStrictEqual([conflict.status, conflict.current?.["title"]], [412, "New"])
+      }
+      yield* Effect.promise(async () => dataProvider.delete("tickets", { id, previousData: await row() }))
+    }))
+
   it.effect("delete, restore, and tell the history of a document", () =>
     Effect.gen(function*() {
       const { as, ids: [id = "", second = "", third = ""] } = yield* started
@@ -318,6 +404,54 @@ describe("The providers", () => {
       assert.deepStrictEqual([told.operation, told.id, told.record?.id], ["update", id, id])
     }))
 
+  it.effect("ask for pages as large as the service has them", () =>
+    Effect.gen(function*() {
+      const limits = yield* KernelConfig.Limits
+      const { baseUrl, repositories } = yield* Effect.provideService(
+        notes.enableOpenApi({ title: "Notes", version: "1.0.0" }).test(),
+        KernelConfig.Limits,
+        { ...limits, defaultPageSize: 2, maxPageSize: 2 }
+      )
+      const ids = yield* Effect.forEach(["a", "b", "c"], (title) =>
+        Effect.map(Effect.flatMap(Model.finalise(Note, { title }), repositories.notes.insert), ({ id }) => id))
+      const { dataProvider } = connect({ url: baseUrl })
+      const { data } = yield* Effect.promise(() =>
+        dataProvider.getMany("notes", { ids })
+      )
+      assert.sameMembers(data.map(({ id }) => id), ids)
+      const table = yield* Effect.promise(async () =>
+        (await dataProvider.exportCsv("notes", { fields: ["title"], sort: { field: "title", order: "ASC" } })).text()
+      )
+      assert.strictEqual(table, "title\r\na\r\nb\r\nc")
+    }))
+
+  it.live("tell to read again when the stream that misses nothing has begun", () =>
+    Effect.gen(function*() {
+      const { baseUrl } = yield* started
+      const log: Array<string> = []
+      const { authProvider, dataProvider } = connect({
+        url: baseUrl,
+        fetch: async (...request) => {
+          if (!new URL(new Request(...request).url).pathname.endsWith("/changes")) return fetch(...request)
+          if (log.push("asked") === 1) return new Response("{}", { status: 410 })
+          const response = await fetch(...request)
+          log.push("begun")
+          return response
+        }
+      })
+      yield* Effect.promise(() => authProvider.login({ username: "admin@example.com", password }))
+      yield* Effect.promise(() =>
+        new Promise<void>((resolve, reject) => {
+          const stop = dataProvider.watch("tickets", ({ operation }) => {
+            log.push(operation)
+            stop()
+            resolve()
+          }, { onEnd: reject })
+        })
+      )
+      assert.deepStrictEqual(log, ["asked", "asked", "begun", "reset"])
+    }))
+
   it.live("read again what a service has refused since it had too much to do", () =>
     Effect.gen(function*() {
       const { baseUrl } = yield* started
@@ -332,6 +466,43 @@ describe("The providers", () => {
       yield* Effect.promise(() => authProvider.login({ username: "admin@example.com", password }))
       const { resources } = yield* Effect.promise(() => describe())
       assert.deepStrictEqual([resources.length, refusals < 1], [2, true])
+    }))
+
+  it.effect("sign in at the service itself, whatever servers its document names, and whoever it describes itself to", () =>
+    Effect.gen(function*() {
+      const tools = yield* engine.enableOpenApi({
+        title: "Desk",
+        version: "1.0.0",
+        servers: [{ url: "https://elsewhere.example/v1" }]
+      }).test({ store })
+      yield* tools.repositories.users.insert(
+        yield* Model.finalise(User, { email: "admin@example.com", password, roles: ["admin"] })
+      )
+      const asked: Array<string> = []
+      const { authProvider, describe } = connect({
+        url: tools.baseUrl,
+        fetch: (...request) => {
+          asked.push(new URL(new Request(...request).url).origin)
+          return fetch(...request)
+        }
+      })
+      yield* Effect.promise(() => authProvider.login({ username: "admin@example.com", password }))
+      const { operations } = yield* Effect.promise(() => describe())
+      assert.deepStrictEqual([new Set(asked), operations], [new Set([tools.baseUrl]), []])
+
+      const closed = yield* KernelEngine.make("users")
+        .register(Resource.make(User, { methods: ["GET"] }).require(Role("admin")))
+        .enableSecurity()
+        .enableOpenApi({ title: "Users", version: "1.0.0", perCaller: true })
+        .test({ store })
+      yield* closed.repositories.users.insert(
+        yield* Model.finalise(User, { email: "admin@example.com", password, roles: ["admin"] })
+      )
+      const other = connect({ url: closed.baseUrl })
+      yield* Effect.promise(() => other.authProvider.login({ username: "admin@example.com", password }))
+      assert.deepStrictEqual((yield* Effect.promise(() => other.describe())).resources.map(({ name }) => name), [
+        "users"
+      ])
     }))
 
   it.effect("sign in and out", () =>

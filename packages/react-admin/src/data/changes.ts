@@ -20,6 +20,7 @@ export const followChanges = ({ caller, path, query, onChange, onEnd, signal, wa
 }): void => {
   let place = "now"
   let pause = first
+  let isBehind = false
   const tell = (text: string) => {
     const messages: unknown = JSON.parse(text)
     for (const message of Array.isArray(messages) ? messages.filter(isJson) : []) {
@@ -41,8 +42,11 @@ export const followChanges = ({ caller, path, query, onChange, onEnd, signal, wa
     const { body } = await caller.send({ path, query: asked, headers, signal })
     if (body === null) return
     for await (const { data, event, id } of eventsOf(body)) {
-      if (event === "data") tell(data)
       if (event === "error") return
+      // What is read from now on misses nothing.
+      if (isBehind) onChange({ operation: "reset" })
+      isBehind = false
+      if (event === "data") tell(data)
       if (id !== "") [place, pause] = [id, first]
     }
   }
@@ -51,12 +55,11 @@ export const followChanges = ({ caller, path, query, onChange, onEnd, signal, wa
       // oxlint-disable-next-line eslint/no-await-in-loop -- a connection comes after the one before
       const error: unknown = await once().then(() => undefined, (cause: unknown) => cause)
       if (signal.aborted) return
-      if (error instanceof KernelError && error.status === 410) place = "now"
+      if (error instanceof KernelError && error.status === 410) [place, isBehind] = ["now", true]
       else if (error instanceof KernelError && isFinal(error.status)) return onEnd(error)
       const asked = error instanceof KernelError ? Number(error.body["retry_after"] ?? 0) * 1_000 : 0
       // oxlint-disable-next-line eslint/no-await-in-loop -- a connection comes after the one before
       await wait(Math.max(asked, pause * (1 + Math.random())), signal)
-      if (error instanceof KernelError && error.status === 410) onChange({ operation: "reset" })
       pause = Math.min(2 * pause, last)
     }
   }

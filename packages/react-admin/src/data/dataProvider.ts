@@ -123,6 +123,7 @@ export const makeDataProvider = (
   const getMany = async <T extends KernelRecord>(name: string, { ids, signal }: Params.Many) => {
     const resource = await resourceOf(name)
     const distinct = [...new Set(ids)]
+    const perPage = Math.min(maxIds, resource.maxPageSize ?? maxIds)
     if (!resource.may.list) {
       const found = await Promise.all(
         distinct.map((id) => one<T>(pathOf(resource, id), { signal }).catch((error: unknown) => missing(error)))
@@ -130,13 +131,13 @@ export const makeDataProvider = (
       return { data: found.filter((record) => record !== undefined) }
     }
     const parts = Array.from(
-      { length: Math.ceil(distinct.length / maxIds) },
-      (_, i) => distinct.slice(i * maxIds, (i + 1) * maxIds)
+      { length: Math.ceil(distinct.length / perPage) },
+      (_, i) => distinct.slice(i * perPage, (i + 1) * perPage)
     )
     const found = await Promise.all(parts.map((part) =>
       list<T>(name, {
         filter: { id: part },
-        pagination: { page: 1, perPage: maxIds },
+        pagination: { page: 1, perPage },
         meta: { count: "none" },
         signal
       })
@@ -158,6 +159,20 @@ export const makeDataProvider = (
     return { data: await writtenOf(response, data) as T }
   }
 
+  /** The tag that a write is compared by. Documents of lists have none: theirs is that of the same version. */
+  const tagOf = async (
+    resource: ResourceDescription,
+    id: string | number,
+    previous: Json = {}
+  ): Promise<string | undefined> => {
+    const [tag, version] = [jsonText(previous["_etag"]), jsonNumber(previous["version"])]
+    if (tag !== undefined || version === undefined || !resource.isVersioned || !resource.may.get) return tag
+    const current = await one(pathOf(resource, id))
+    if (current["version"] === version) return current._etag
+    const error = new KernelError(412, `${resource.name} ${id} has been changed since it was read`)
+    throw new KernelConflict(error, current, current._etag)
+  }
+
   /** Writes a document; a refusal since it has changed says what it is now. */
   const write = (
     resource: ResourceDescription,
@@ -165,7 +180,7 @@ export const makeDataProvider = (
     { body, etag, method, path }: {
       readonly method: string
       readonly path: string
-      readonly body: Json
+      readonly body?: Json
       readonly etag: string | undefined
     }
   ): Promise<Response> =>
@@ -185,23 +200,24 @@ export const makeDataProvider = (
     const { fields, may, path } = resource
     if (!may.update && !may.replace) throw new KernelError(405, `Documents of ${name} can't be changed`)
     const written = fields.filter((field) => field.isSetOnUpdate)
-    const etag = meta?.etag ?? jsonText(previousData?.["_etag"])
     const at = pathOf(resource, id)
-    const sent = sentOf(written, data, previousData !== undefined || may.update)
+    const sent = sentOf(written, data, true)
     const before = sentOf(written, previousData ?? {}, true)
-    const patch = may.update ? mergePatch(previousData === undefined ? {} : before, onlyOf(sent, data)) : {}
+    const whole = { ...before, ...sent }
+    // What the caller has not given stays as it is.
+    const patch = previousData === undefined ? sent : mergePatch(onlyOf(before, sent), sent)
     const hasChanged = may.update
       ? Object.keys(patch).length > 0
-      : previousData === undefined || !isSameJson(before, sent)
+      : previousData === undefined || !isSameJson(before, whole)
     const response = !hasChanged
       ? undefined
       : await write(resource, id, {
-        etag,
+        etag: meta?.etag ?? await tagOf(resource, id, previousData),
         ...may.update
           ? { method: "PATCH", path: at, body: patch }
           : resource.replacedBy === "POST"
-          ? { method: "POST", path, body: { ...withoutNull(sent), id } }
-          : { method: "PUT", path: at, body: withoutNull(sent) }
+          ? { method: "POST", path, body: { ...withoutNull(whole), id } }
+          : { method: "PUT", path: at, body: withoutNull(whole) }
       })
     const hasFiles = await writeFiles(caller, at, written, { data, previous: previousData })
     const record = response !== undefined && !hasFiles
@@ -221,7 +237,8 @@ export const makeDataProvider = (
   ): Promise<ManyResult> => {
     const query = new URLSearchParams()
     addFilter(query, filter, { search: resource.representation })
-    if (query.size === 0) query.set("all", "true")
+    if (Object.keys(filter).length === 0) query.set("all", "true")
+    else if (query.size === 0) throw new KernelError(400, "The filter has no condition: only {} is of all documents")
     if (dryRun) query.set("dry_run", "true")
     const answer = jsonObject(await caller.json({ method, path: resource.path, query, body }))
     const ids = jsonList(answer["ids"]).map(idOf).filter((id) => id !== undefined)
@@ -230,13 +247,19 @@ export const makeDataProvider = (
 
   const updateMany = async (name: string, { data, ids }: Params.UpdateMany) => {
     const resource = await resourceOf(name)
-    const body = onlyOf(sentOf(resource.fields.filter((field) => field.isSetOnUpdate), data, true), data)
-    if (resource.may.updateMany) return { data: [...(await many(resource, "PATCH", { id: ids }, { body })).ids] }
-    return { data: await each(ids, (id) => update(name, { id, data })) }
+    const body = sentOf(resource.fields.filter((field) => field.isSetOnUpdate), data, true)
+    if (resource.may.updateMany && ids.length > 0) {
+      return { data: [...(await many(resource, "PATCH", { id: ids }, { body })).ids] }
+    }
+    // A replacement needs the rest of the document.
+    const previousOf = (id: string | number) => resource.may.update ? undefined : one(pathOf(resource, id))
+    return { data: await each(ids, async (id) => update(name, { id, data, previousData: await previousOf(id) })) }
   }
 
   const remove = async <T extends KernelRecord>(name: string, { id, previousData }: Params.Delete) => {
-    await caller.send({ method: "DELETE", path: pathOf(await resourceOf(name), id) })
+    const resource = await resourceOf(name)
+    const etag = await tagOf(resource, id, previousData)
+    await write(resource, id, { method: "DELETE", path: pathOf(resource, id), etag })
     // What was there, as react-admin has it.
     return { data: { ...previousData, id } as T }
   }
@@ -277,7 +300,9 @@ export const makeDataProvider = (
     delete: remove,
     deleteMany: async (name, { ids }) => {
       const resource = await resourceOf(name)
-      if (resource.may.deleteMany) return { data: [...(await many(resource, "DELETE", { id: ids })).ids] }
+      if (resource.may.deleteMany && ids.length > 0) {
+        return { data: [...(await many(resource, "DELETE", { id: ids })).ids] }
+      }
       return { data: await each(ids, (id) => remove(name, { id })) }
     },
     history: async (name, id, { before, pageSize } = {}) => {
@@ -336,7 +361,7 @@ export const makeDataProvider = (
     },
     updateMatching: async (name, filter, data) => {
       const resource = await resourceOf(name)
-      const body = onlyOf(sentOf(resource.fields.filter((field) => field.isSetOnUpdate), data, true), data)
+      const body = sentOf(resource.fields.filter((field) => field.isSetOnUpdate), data, true)
       return many(resource, "PATCH", filter, { body })
     },
     deleteMatching: async (name, filter) => many(await resourceOf(name), "DELETE", filter),
@@ -362,7 +387,7 @@ export const makeDataProvider = (
         // oxlint-disable-next-line eslint/no-await-in-loop -- a page begins after the one before
         const { data, pageInfo } = await list(name, {
           ...params,
-          pagination: { page, perPage: 500 },
+          pagination: { page, perPage: Math.min(500, resource.maxPageSize ?? 500) },
           meta: { fields: shown, count: "none" }
         })
         found.push(...data)
@@ -433,9 +458,9 @@ const sentOf = (fields: ReadonlyArray<FieldDescription>, data: Json, keepsNull =
 const isText = ({ isRequired, type }: FieldDescription): boolean =>
   isRequired && (type === "text" || type === "longText" || type === "markdown")
 
-/** The members that the caller has given. */
-const onlyOf = (sent: Json, data: Json): Json =>
-  Object.fromEntries(Object.entries(sent).filter(([name]) => Object.hasOwn(data, name)))
+/** The members that another document has as well. */
+const onlyOf = (document: Json, other: Json): Json =>
+  Object.fromEntries(Object.entries(document).filter(([name]) => Object.hasOwn(other, name)))
 
 const withoutNull = (sent: Json): Json => Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== null))
 

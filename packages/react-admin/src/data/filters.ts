@@ -11,7 +11,7 @@ export const addFilter = (
   { search }: { readonly search?: string | undefined } = {}
 ): void => {
   for (const [path, condition] of Object.entries(filter)) {
-    if (condition === undefined || condition === "" || path === "id" && isEmptyList(condition)) continue
+    if (condition === undefined || condition === "") continue
     if (path === "$text") query.append("query", JSON.stringify({ $text: { $search: textOf(condition) } }))
     else if (path === "$query") {
       query.append("query", typeof condition === "string" ? condition : JSON.stringify(condition))
@@ -19,7 +19,9 @@ export const addFilter = (
     else if (path === "$deleted") query.append("deleted", textOf(condition))
     else if (path === "q") {
       if (search !== undefined) query.append(search, `~${literal(condition)}`)
-    } else if (isJson(condition)) addOperators(query, path, condition)
+    } else if (isJson(condition) && !(condition instanceof Date)) addOperators(query, path, condition)
+    // The URL language has no list without an element.
+    else if (isEmptyList(condition)) query.append("query", JSON.stringify({ [path]: { $in: [] } }))
     else if (Array.isArray(condition)) query.append(path, jsonList(condition))
     else query.append(path, condition === null ? "null" : literal(condition))
   }
@@ -63,6 +65,10 @@ const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.l
 
 /** A value of which no character has a meaning. */
 const literal = (value: unknown): string =>
-  typeof value === "string" ? `"${value.replaceAll(/["\\]/gu, (one) => `\\${one}`)}"` : textOf(value)
+  typeof value === "string"
+    ? `"${value.replaceAll(/["\\]/gu, (one) => `\\${one}`)}"`
+    : value instanceof Date
+    ? literal(value.toISOString())
+    : textOf(value)
 
 const jsonList = (values: ReadonlyArray<unknown>): string => `[${values.map(literal).join(",")}]`

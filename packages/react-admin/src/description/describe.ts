@@ -9,7 +9,7 @@ import type {
 } from "../Description.ts"
 import type { Operation, ReadDocument } from "./document.ts"
 import { describeArguments, describeFields, type FieldContext } from "./fields.ts"
-import { type Json, jsonList, jsonObject, jsonText, jsonTexts } from "./json.ts"
+import { type Json, jsonList, jsonNumber, jsonObject, jsonText, jsonTexts } from "./json.ts"
 import { labelOf } from "./labels.ts"
 
 /** The registrations that are resources, by their names, with the paths of their metadata. */
@@ -114,7 +114,8 @@ const describeResource = (
     representation: representationOf(fields),
     textSearch: isTextSearched(meta),
     isSoftDeleted,
-    isVersioned: fields.some((field) => field.name === "version" && field.type === "integer")
+    isVersioned: fields.some((field) => field.name === "version" && field.type === "integer"),
+    maxPageSize: jsonNumber(list?.parameters.find((one) => one.name === "page_size")?.schema["maximum"])
   }
 }
 

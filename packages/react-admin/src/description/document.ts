@@ -32,7 +32,7 @@ export interface ReadDocument {
   readonly registrations: ReadonlyMap<string, ReadonlyMap<string, Operation>>
   /** Whether there is no access control: the document has no scheme of credentials. */
   readonly isOpen: boolean
-  /** Where tokens are issued. */
+  /** The path at which tokens are issued. */
   readonly tokenPath: string | undefined
   /** Follows a reference to a component, and the alternatives of a value that may be `null`. */
   readonly resolve: (schema: unknown) => Json
@@ -81,12 +81,15 @@ export const readDocument = (document: Json): ReadDocument => {
   const schemes = jsonObject(jsonObject(components)["securitySchemes"])
   const signIn = jsonObject(schemes["signIn"])
   const tokenUrl = jsonText(jsonObject(jsonObject(signIn["flows"])["password"])["tokenUrl"])
+  // The address may have the prefix of another server before the path.
+  const tokenPath = Object.keys(jsonObject(document["paths"])).filter((path) => tokenUrl?.endsWith(path))
+    .toSorted((one, other) => other.length - one.length)[0]
   return {
     title: jsonText(jsonObject(info)["title"]) ?? "",
     version: jsonText(jsonObject(info)["version"]) ?? "",
     registrations,
     isOpen: Object.keys(schemes).length === 0,
-    tokenPath: tokenUrl,
+    tokenPath,
     resolve
   }
 }
