@@ -22,6 +22,7 @@ import { preferences } from "./data/preferences.ts"
 import { patiently, retry, retryDelay } from "./data/retry.ts"
 import { CreatePage } from "./documents/CreatePage.tsx"
 import { DocumentPage } from "./documents/DocumentPage.tsx"
+import { keepDraftsOf } from "./documents/drafts.ts"
 import { Home } from "./home/Home.tsx"
 import { Layout } from "./layout/Layout.tsx"
 import { NothingHere } from "./layout/NothingHere.tsx"
@@ -52,6 +53,7 @@ export const App = ({ connection, i18nProvider }: AppProps) => {
   const describe = useCallback(async () => {
     try {
       const service = await patiently(() => connection.describe())
+      keepDraftsOf(await connection.authProvider.getIdentity().then(({ id }) => id, () => ""))
       setSession({ is: "signedIn", service })
     } catch (error) {
       if (error instanceof KernelError && error.status === 401) setSession({ is: "signedOut" })

@@ -24,7 +24,10 @@ export type Credentials =
 export interface KernelAuthProvider {
   /** Fails with a `KernelError` whose message is for the reader. */
   readonly login: (credentials: Credentials) => Promise<void>
-  /** Ends the sign-in. `everywhere` ends all sign-ins of the user, where the service has an endpoint of sessions. */
+  /**
+   * Ends the sign-in. `everywhere` ends all sign-ins of the user, where the service has an endpoint of sessions, and fails with a
+   * `KernelError` if it could not.
+   */
   readonly logout: (params?: { readonly everywhere?: boolean } | null) => Promise<void>
   /** Whether somebody is signed in; after a reload of the page, by the cookie. Everybody is where the service has no access control. */
   readonly checkAuth: (params?: unknown) => Promise<void>

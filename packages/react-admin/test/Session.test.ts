@@ -1,5 +1,5 @@
 /** Signing in by the cookie of the explorer, as a page does in a browser. */
-import { connect } from "@appkernel/react-admin"
+import { connect, KernelError } from "@appkernel/react-admin"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import {
@@ -34,6 +34,8 @@ const store = Layer.mergeAll(
   Accounts.fromModel(User, { login: "email", secret: "password" })
 )
 
+const password = "correct horse"
+
 /** The cookies of a browser, which scripts don't see. */
 const browser = () => {
   let cookie = ""
@@ -47,20 +49,126 @@ const browser = () => {
   return send
 }
 
+const started = Effect.gen(function*() {
+  const { baseUrl, repositories: { users } } = yield* engine.test({ store })
+  for (const email of ["ann", "bob"]) {
+    yield* users.insert(yield* Model.finalise(User, { email, password, roles: ["admin"] }))
+  }
+  const page = (fetch: typeof globalThis.fetch) =>
+    connect({ url: baseUrl, fetch, document: "/explorer/openapi.json", session: "/explorer/session" })
+  const signedIn = (fetch: typeof globalThis.fetch, username: string) =>
+    Effect.promise(async () => {
+      const connection = page(fetch)
+      await connection.authProvider.login({ username, password })
+      return connection
+    })
+  const isSignedIn = (fetch: typeof globalThis.fetch) =>
+    Effect.promise(() => page(fetch).authProvider.checkAuth().then(() => true, () => false))
+  return { isSignedIn, page, signedIn }
+})
+
+/** A browser in which a page can be told that its token has run out. */
+const refusing = (fetch: typeof globalThis.fetch) => {
+  let isRefused = false
+  const send: typeof fetch = async (input, init) => {
+    const isOfData = !new Request(input, init).url.includes("/session")
+    if (!isRefused || !isOfData) return fetch(input, init)
+    isRefused = false
+    return new Response("{}", { status: 401 })
+  }
+  return {
+    fetch: send,
+    refuse: () => {
+      isRefused = true
+    }
+  }
+}
+
+const failed = (promise: Promise<unknown>) =>
+  Effect.promise(() => promise.then(() => Promise.reject(new Error("It did not fail")), (error: unknown) => error))
+
 describe("A session in a cookie", () => {
+  it.effect("does not make a page that is open another user's", () =>
+    Effect.gen(function*() {
+      const { isSignedIn, signedIn } = yield* started
+      const shared = browser()
+      const { fetch, refuse } = refusing(shared)
+      const ann = yield* signedIn(fetch, "ann")
+      yield* signedIn(shared, "bob")
+      refuse()
+      const error = yield* failed(ann.describe())
+      assert.strictEqual((error as KernelError).status, 401)
+      assert.instanceOf(yield* failed(ann.authProvider.checkAuth()), KernelError)
+      assert.instanceOf(yield* failed(ann.authProvider.getIdentity()), KernelError)
+      // The sign-in of the cookie is not hers to end.
+      yield* Effect.promise(() => ann.authProvider.logout())
+      assert.isTrue(yield* isSignedIn(shared))
+    }))
+
+  it.effect("is not taken on by a page whose user was signed out", () =>
+    Effect.gen(function*() {
+      const { signedIn } = yield* started
+      const shared = browser()
+      const { fetch, refuse } = refusing(shared)
+      const ann = yield* signedIn(fetch, "ann")
+      const other = yield* signedIn(shared, "ann")
+      yield* Effect.promise(() => other.authProvider.logout())
+      refuse()
+      yield* failed(ann.describe())
+      yield* signedIn(shared, "bob")
+      assert.instanceOf(yield* failed(ann.authProvider.checkAuth()), KernelError)
+    }))
+
+  it.effect("is not asked about by who has signed in with credentials of their own", () =>
+    Effect.gen(function*() {
+      const { isSignedIn, page, signedIn } = yield* started
+      const shared = browser()
+      const { fetch, refuse } = refusing(shared)
+      yield* signedIn(shared, "ann")
+      for (const credentials of [{ apiKey: "none" }, { token: "none" }]) {
+        const other = page(fetch)
+        yield* Effect.promise(() => other.authProvider.login(credentials))
+        refuse()
+        const error = yield* failed(other.describe())
+        assert.strictEqual((error as KernelError).status, 401)
+        yield* Effect.promise(() => other.authProvider.logout())
+      }
+      assert.isTrue(yield* isSignedIn(shared))
+    }))
+
+  it.effect("says that it could not end the others", () =>
+    Effect.gen(function*() {
+      const { isSignedIn, page, signedIn } = yield* started
+      const shared = browser()
+      yield* signedIn(shared, "ann")
+      const nobody = page(shared)
+      assert.isTrue(nobody.canSignOutEverywhere)
+      const error = yield* failed(nobody.authProvider.logout({ everywhere: true }))
+      assert.strictEqual((error as KernelError).status, 401)
+      assert.isTrue(yield* isSignedIn(shared))
+    }))
+
+  it.effect("is renewed although the page is left meanwhile", () =>
+    Effect.gen(function*() {
+      const { isSignedIn, signedIn } = yield* started
+      const shared = browser()
+      yield* signedIn(shared, "ann")
+      const kept: Array<boolean | undefined> = []
+      assert.isTrue(
+        yield* isSignedIn((input, init) => {
+          kept.push(init?.keepalive)
+          return shared(input, init)
+        })
+      )
+      assert.deepStrictEqual(kept, [true])
+    }))
+
   it.effect("outlives a reload of the page, and ends with the sign-out, here or everywhere", () =>
     Effect.gen(function*() {
-      const { baseUrl, repositories: { users } } = yield* engine.test({ store })
-      yield* users.insert(yield* Model.finalise(User, { email: "ann", password: "correct horse", roles: ["admin"] }))
-      const page = (fetch: typeof globalThis.fetch) =>
-        connect({ url: baseUrl, fetch, document: "/explorer/openapi.json", session: "/explorer/session" })
-      const isSignedIn = (fetch: typeof globalThis.fetch) =>
-        Effect.promise(() => page(fetch).authProvider.checkAuth().then(() => true, () => false))
+      const { isSignedIn, page, signedIn } = yield* started
       const [here, there] = [browser(), browser()]
       assert.isFalse(yield* isSignedIn(here))
-      for (const one of [here, there]) {
-        yield* Effect.promise(() => page(one).authProvider.login({ username: "ann", password: "correct horse" }))
-      }
+      for (const one of [here, there]) yield* signedIn(one, "ann")
       assert.isTrue(yield* isSignedIn(here))
       // Each reload renews the tokens.
       assert.isTrue(yield* isSignedIn(here))
@@ -71,7 +179,7 @@ describe("A session in a cookie", () => {
       yield* Effect.promise(() => reloaded.authProvider.logout())
       assert.deepStrictEqual([yield* isSignedIn(here), yield* isSignedIn(there)], [false, true])
       const other = page(there)
-      yield* Effect.promise(() => page(here).authProvider.login({ username: "ann", password: "correct horse" }))
+      yield* signedIn(here, "ann")
       yield* Effect.promise(() => other.authProvider.checkAuth())
       yield* Effect.promise(() => other.authProvider.logout({ everywhere: true }))
       assert.deepStrictEqual([yield* isSignedIn(here), yield* isSignedIn(there)], [false, false])

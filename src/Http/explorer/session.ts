@@ -2,8 +2,10 @@
  * Who is signed in to the explorer. The refresh token is in a cookie that no script reads and no other site sends, so that a
  * reload of the page does not sign out; access tokens are in the memory of the page. Tokens are those of `Tokens.service`.
  */
+import * as Cache from "effect/Cache"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Option from "effect/Option"
@@ -31,14 +33,31 @@ export interface SessionOptions {
   /** The path of the endpoint of tokens. */
   readonly tokenPath: string
   readonly token: AskTokens
+  readonly renewals: Effect.Success<ReturnType<typeof makeRenewals>>
   readonly revoke: AskTokens
   /** How long the cookie is kept: as long as a refresh token counts, in seconds. */
   readonly maxAge: number
   readonly limits: { readonly maxBodySize: number; readonly maxFields: number }
 }
 
+/**
+ * Makes the renewals by the tokens of cookies. For some seconds, a token that has been used has the same answer (RFC 9700, section
+ * 4.14.2): a page that is loaded again before the answer to it arrives sends the cookie that it had.
+ */
+export const makeRenewals = ({ token, tokenPath }: Pick<SessionOptions, "token" | "tokenPath">) =>
+  Cache.makeWith((refresh: string) =>
+    Effect.withFiber(({ context }) => {
+      const request = Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
+      return token(asking(context, request, tokenPath, { grant_type: "refresh_token", refresh_token: refresh }))
+    }), {
+    capacity: 1_000,
+    timeToLive: (exit) => Exit.isSuccess(exit) && exit.value?.status === 200 ? "10 seconds" : 0
+  })
+
 /** Signs in by a name and a password, or renews by the cookie: as the token endpoint does, but for the refresh token. */
-export const signingIn = ({ cookieName, limits, maxAge, token, tokenPath }: SessionOptions): ResponseEffect =>
+export const signingIn = (
+  { cookieName, limits, maxAge, renewals, token, tokenPath }: SessionOptions
+): ResponseEffect =>
   Effect.withFiber(({ context }) => {
     const request = Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
     return Effect.gen(function*() {
@@ -49,10 +68,9 @@ export const signingIn = ({ cookieName, limits, maxAge, token, tokenPath }: Sess
         // Nobody is signed in, which is no mistake of a page that has just been opened.
         return HttpServerResponse.empty({ status: 204, headers: { "cache-control": "no-store" } })
       }
-      const sent = refresh === undefined
-        ? { grant_type: grant, username, password }
-        : { grant_type: grant, refresh_token: refresh }
-      const answer = yield* token(asking(context, request, tokenPath, sent))
+      const answer = refresh === undefined
+        ? yield* token(asking(context, request, tokenPath, { grant_type: grant, username, password }))
+        : yield* Cache.get(renewals, refresh)
       const issued = answer?.status === 200 ? decodeTokens(answer.text ?? "") : Option.none()
       if (Option.isNone(issued)) {
         const forgotten = refresh === undefined ? {} : { "set-cookie": cookieFor(request, cookieName, "", 0) }
@@ -110,7 +128,9 @@ const cookieFor = (
   value: string,
   maxAge: number
 ): string => {
-  const isLocal = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/u.test(headersOf(request).host ?? "")
+  const { host = "", origin = "" } = headersOf(request)
+  // A proxy may ask by the address of this machine: the page is where its origin is.
+  const isLocal = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/u.test(host) && !origin.startsWith("https:")
   return [`${name}=${value}`, `Max-Age=${maxAge}`, "HttpOnly", "SameSite=Strict", ...isLocal ? [] : ["Secure"]].join(
     "; "
   )

@@ -7,7 +7,7 @@ import { Lifetimes } from "../../Security/SignIns.ts"
 import * as AccessPolicy from "../AccessPolicy.ts"
 import { type ExplorerAt, explorerRoutesAt } from "../explorer/options.ts"
 import { assetOfPage, pageOf } from "../explorer/page.ts"
-import { signingIn, signingOut } from "../explorer/session.ts"
+import { makeRenewals, signingIn, signingOut } from "../explorer/session.ts"
 import type { Limits } from "../KernelConfig.ts"
 import type * as OpenApi from "../OpenApi.ts"
 import * as File from "../openapi/cachedFile.ts"
@@ -74,12 +74,14 @@ export const explorerRoutes = Effect.fnUntraced(function*({
     respondBadRequest
   })
   const { require = Permission.Authenticated } = options
-  const sessions = hasSession
+  const asked = hasSession ? yield* innerAnswers(token, respondingOf(token), maxAnswer) : undefined
+  const sessions = hasSession && asked !== undefined
     ? {
       cookieName: `appkernel-session-${name.replaceAll(/[^\w-]/gu, "-")}`,
       store: yield* DocumentStore,
       tokenPath,
-      token: yield* innerAnswers(token, respondingOf(token), maxAnswer),
+      token: asked,
+      renewals: yield* makeRenewals({ token: asked, tokenPath }),
       revoke: yield* innerAnswers(revoke, respondingOf(revoke), maxAnswer),
       maxAge: Math.ceil(Duration.toSeconds((yield* Lifetimes).refreshToken)),
       limits

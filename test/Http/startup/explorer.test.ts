@@ -1,6 +1,7 @@
 /** The explorer: its page, what it tells whom, and who is signed in. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Redacted, Schema } from "effect"
+import { TestClock } from "effect/testing"
 import { builtExplorer } from "../../../scripts/explorer.ts"
 import {
   type AccessPolicy,
@@ -148,6 +149,9 @@ describe("The explorer", () => {
       assert.notInclude(signedIn.text, "refresh_token")
       const [cookie = ""] = signedIn.headers.getSetCookie()
       assert.match(cookie, /^appkernel-session-desk=[^;]+; Max-Age=\d+; HttpOnly; SameSite=Strict$/u)
+      // A proxy with https may ask by the address of this machine.
+      const proxied = form({ grant_type: "password", username: "staff", password }, { origin: "https://desk.example" })
+      assert.match((yield* ask(session, proxied)).headers.getSetCookie()[0] ?? "", /; SameSite=Strict; Secure$/u)
       const renewed = yield* ask(session, form({ grant_type: "refresh_token" }, { cookie: cookieOf(signedIn.headers) }))
       assert.strictEqual(renewed.status, 200)
       const { access_token: token } = JSON.parse(renewed.text)
@@ -162,6 +166,24 @@ describe("The explorer", () => {
       const after = yield* ask(session, form({ grant_type: "refresh_token" }, { cookie: cookieOf(renewed.headers) }))
       assert.strictEqual(after.status, 400)
       assert.strictEqual((yield* ask(session, form({ grant_type: "refresh_token" }))).status, 204)
+    }))
+
+  it.effect("lets a page be loaded again while it is loaded, and nobody use a cookie later", () =>
+    Effect.gen(function*() {
+      const { ask } = yield* serving
+      const session = "/office/explorer/session"
+      const { headers } = yield* ask(session, form({ grant_type: "password", username: "staff", password }))
+      const renew = (cookie: string) => ask(session, form({ grant_type: "refresh_token" }, { cookie }))
+      const [first, second] = yield* Effect.all([renew(cookieOf(headers)), renew(cookieOf(headers))], {
+        concurrency: 2
+      })
+      assert.deepStrictEqual([first.status, second.status], [200, 200])
+      assert.strictEqual(cookieOf(second.headers), cookieOf(first.headers))
+      const next = yield* renew(cookieOf(first.headers))
+      assert.strictEqual(next.status, 200)
+      yield* TestClock.adjust("11 seconds")
+      assert.strictEqual((yield* renew(cookieOf(headers))).status, 400)
+      assert.strictEqual((yield* renew(cookieOf(next.headers))).status, 400)
     }))
 
   it.effect("ends all sign-ins of a user at once", () =>

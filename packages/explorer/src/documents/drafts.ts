@@ -15,4 +15,12 @@ export const keepDraft = (key: string, draft: Draft | undefined): void => {
   else drafts.set(key, draft)
 }
 
+let owner: string | undefined
+
+/** Says who is signed in: what somebody else has entered is not theirs. */
+export const keepDraftsOf = (user: string): void => {
+  if (owner !== undefined && owner !== user) drafts.clear()
+  owner = user
+}
+
 export const hasDrafts = (): boolean => drafts.size > 0

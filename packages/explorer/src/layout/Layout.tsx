@@ -13,7 +13,7 @@ import {
   UserMenu,
   useSidebarState
 } from "react-admin"
-import { useService } from "../data/Description.tsx"
+import { useConnection, useService } from "../data/Description.tsx"
 import { GoTo } from "./GoTo.tsx"
 import { Logo } from "./Logo.tsx"
 import { Menu } from "./Menu.tsx"
@@ -45,6 +45,7 @@ const Side = (props: SidebarProps) => {
 
 const Bar = () => {
   const { title } = useService()
+  const { canSignOutEverywhere } = useConnection()
   const isNarrow = useMediaQuery("(max-width: 599.95px)")
   return (
     <AppBar
@@ -58,7 +59,7 @@ const Bar = () => {
       }
       userMenu={
         <UserMenu>
-          <SignOutEverywhere />
+          {canSignOutEverywhere && <SignOutEverywhere />}
           <Divider />
           <Logout />
         </UserMenu>

@@ -21,7 +21,7 @@ export interface Session {
   /** The subject and the roles of the token; `undefined` without one. */
   readonly user: () => User | undefined
   readonly signIn: (how: SignIn) => Promise<void>
-  /** Renews the tokens. Whether there are some now. */
+  /** Renews the tokens, if they came from the service. Whether there are some now. */
   readonly renew: () => Promise<boolean>
   readonly signOut: (everywhere?: boolean) => Promise<void>
 }
@@ -59,11 +59,15 @@ export const makeSession = ({ fetch, now, session, tokenUrl }: SessionOptions): 
   let plain: { readonly [name: string]: string } | undefined
   let name: string | undefined
   let renewing: Promise<boolean> | undefined
+  /** Whether the refresh token, which other pages may have replaced, is that of whoever is signed in here. */
+  let isRenewable = true
   const ask = async (url: string, method: string, form?: { readonly [name: string]: string }) => {
     const response = await fetch(url, {
       method,
       credentials: session === undefined ? "omit" : "same-origin",
       cache: "no-store",
+      // The answer has the next refresh token: it is to arrive although the page is left.
+      keepalive: session !== undefined,
       headers: { accept: "application/json" },
       ...form === undefined ? {} : { body: new URLSearchParams(form) }
     }).catch((cause: unknown) => Promise.reject(unanswered(cause)))
@@ -83,25 +87,36 @@ export const makeSession = ({ fetch, now, session, tokenUrl }: SessionOptions): 
   const forget = () => {
     tokens = undefined
     plain = undefined
+    name = undefined
+  }
+  /** Until somebody signs in here again, the cookie may be anybody's. */
+  const lose = () => {
+    isRenewable = tokens === undefined
+    forget()
   }
   const renewOnce = async (): Promise<boolean> => {
+    if (!isRenewable) return false
     const url = session ?? await tokenUrl()
-    const refresh = tokens?.refresh
+    const { access, refresh } = tokens ?? {}
     if (url === undefined || (session === undefined && refresh === undefined)) return tokens !== undefined
     try {
       const answer = session === undefined
         ? await ask(url, "POST", { grant_type: "refresh_token", refresh_token: refresh ?? "" })
         : await alone(() => ask(session, "POST", { grant_type: "refresh_token" }))
       // Without a cookie, there is nobody.
-      if (answer["access_token"] === undefined) forget()
+      if (answer["access_token"] === undefined) lose()
       else keep(answer)
+      // Somebody else has signed in on another page.
+      if (access !== undefined && tokens !== undefined && claimsOf(access)["sub"] !== claimsOf(tokens.access)["sub"]) {
+        lose()
+      }
       return tokens !== undefined
     } catch (error) {
       // Without an answer, the sign-in goes on.
       if (!(error instanceof KernelError) || error.status === 0 || error.status >= 500 || error.status === 429) {
         throw error
       }
-      forget()
+      lose()
       return false
     }
   }
@@ -109,12 +124,13 @@ export const makeSession = ({ fetch, now, session, tokenUrl }: SessionOptions): 
     renewing ??= renewOnce().finally(() => {
       renewing = undefined
     })
+  const headers = async (): Promise<{ readonly [name: string]: string }> => {
+    if (plain !== undefined) return plain
+    if (tokens !== undefined && now() >= tokens.renewAt) await renew()
+    return tokens === undefined ? {} : { authorization: `Bearer ${tokens.access}` }
+  }
   return {
-    headers: async () => {
-      if (plain !== undefined) return plain
-      if (tokens !== undefined && now() >= tokens.renewAt) await renew()
-      return tokens === undefined ? {} : { authorization: `Bearer ${tokens.access}` }
-    },
+    headers,
     isSignedIn: () => tokens !== undefined || plain !== undefined,
     user: () => {
       if (tokens === undefined) return plain === undefined ? undefined : { id: name ?? "", name: name ?? "", roles: [] }
@@ -124,6 +140,7 @@ export const makeSession = ({ fetch, now, session, tokenUrl }: SessionOptions): 
     },
     signIn: async (how) => {
       forget()
+      isRenewable = "password" in how
       if ("token" in how) {
         tokens = { access: how.token, refresh: undefined, renewAt: Infinity }
         return
@@ -140,19 +157,24 @@ export const makeSession = ({ fetch, now, session, tokenUrl }: SessionOptions): 
     },
     renew,
     signOut: async (everywhere = false) => {
-      if (everywhere && tokens !== undefined && now() >= tokens.renewAt) await renew()
+      const own = everywhere ? await headers() : {}
       const refresh = tokens?.refresh
-      const own = everywhere ? tokens?.access : undefined
-      forget()
-      name = undefined
+      const isOwn = isRenewable
+      const leave = () => {
+        forget()
+        isRenewable = true
+      }
+      // What may fail to end everywhere has not ended here.
+      if (!everywhere || session === undefined) leave()
       if (session !== undefined) {
+        if (!everywhere && !isOwn) return
         const response = await fetch(`${session}${everywhere ? "?everywhere=true" : ""}`, {
           method: "DELETE",
           credentials: "same-origin",
-          headers: own === undefined ? {} : { authorization: `Bearer ${own}` }
+          headers: own
         }).catch((cause: unknown) => Promise.reject(unanswered(cause)))
-        if (!response.ok && response.status !== 401) throw await errorOf(response)
-        return
+        if (!response.ok && (everywhere || response.status !== 401)) throw await errorOf(response)
+        return leave()
       }
       const url = refresh === undefined ? undefined : await tokenUrl()
       if (url !== undefined && refresh !== undefined) await ask(`${url}/revoke`, "POST", { token: refresh })
