@@ -1,5 +1,6 @@
 /** `appkernel explore`: shows the documents of a running service, which need not have an explorer of its own. */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -82,12 +83,19 @@ const foundAt = Effect.fnUntraced(function*(client: HttpClient.HttpClient, base:
   const document = response.status === 200
     ? yield* Effect.option(Effect.flatMap(response.json, Schema.decodeUnknownEffect(Document)))
     : Option.none()
-  if (Option.isNone(document)) {
+  // To whom nothing is described before they sign in, something is.
+  const isClosed = response.status === 401 || response.status === 403
+  if (Option.isNone(document) && !isClosed) {
     return yield* new CommandFailed({
       detail: `${base}/openapi.json answers ${response.status}, and says nothing of a service: enableOpenApi(…)`
     })
   }
-  const tokens = document.value.components?.securitySchemes?.signIn?.flows?.password?.tokenUrl
+  const { components, paths = {} } = Option.getOrElse(document, (): typeof Document.Type => ({ openapi: "" }))
+  const tokenUrl = components?.securitySchemes?.signIn?.flows?.password?.tokenUrl
+  // The address may be of another server: the endpoint is asked where the rest of the service is.
+  const tokens = Object.keys(paths).filter((path) =>
+    tokenUrl?.endsWith(path)
+  ).toSorted((one, other) => other.length - one.length)[0]
   const own = yield* asked("/explorer/openapi.json")
   return { document: own.status === 404 ? "/openapi.json" : "/explorer/openapi.json", tokens }
 })
@@ -95,6 +103,7 @@ const foundAt = Effect.fnUntraced(function*(client: HttpClient.HttpClient, base:
 /** What it says of how somebody signs in. */
 const Document = Schema.Struct({
   openapi: Schema.String,
+  paths: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown)),
   components: Schema.optionalKey(Schema.Struct({
     securitySchemes: Schema.optionalKey(Schema.Struct({
       signIn: Schema.optionalKey(Schema.Struct({
@@ -117,6 +126,15 @@ const withoutOwn = (headers: { readonly [name: string]: string | undefined }): {
     )
   )
 
+/** Whether a request is one of the page of this machine: other pages reach it by names that they let resolve to it. */
+const isOwnPage = (request: HttpServerRequest.HttpServerRequest): boolean => {
+  const { host = "", "sec-fetch-site": site } = request.headers
+  const { localPort } = NodeHttpServerRequest.toIncomingMessage(request).socket
+  const port = localPort === 80 ? "" : `:${localPort}`
+  return ["127.0.0.1", "localhost", "[::1]"].some((name) => host === `${name}${port}`) &&
+    site !== "cross-site" && site !== "same-site"
+}
+
 /** Sends all other requests to the service, so that a page of this origin reads its answers. */
 const forwarding = (client: HttpClient.HttpClient, base: string) =>
   HttpRouter.add(
@@ -125,6 +143,12 @@ const forwarding = (client: HttpClient.HttpClient, base: string) =>
     Effect.fnUntraced(
       function*(request: HttpServerRequest.HttpServerRequest) {
         const { headers, method, url } = request
+        if (!isOwnPage(request)) {
+          return HttpServerResponse.jsonUnsafe(
+            { _type: "ErrorMessage", code: 403, message: "The explorer is for its own page on this machine" },
+            { status: 403 }
+          )
+        }
         const hasBody = method !== "GET" && method !== "HEAD" && method !== "DELETE"
         // The server routes methods of HTTP only.
         const sent = HttpClientRequest.make(method as HttpMethod.HttpMethod)(`${base}${url}`, {

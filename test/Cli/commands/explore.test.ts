@@ -1,10 +1,22 @@
 /** The explorer of a service that has none, on this machine. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Redacted, Schema } from "effect"
+import { Effect, Layer, Redacted, Schema } from "effect"
 import { spawn } from "node:child_process"
+import { get } from "node:http"
 import { join } from "node:path"
 import { builtExplorer } from "../../../scripts/explorer.ts"
-import { KernelEngine, Model, Resource, Role } from "../../../src/index.ts"
+import {
+  Accounts,
+  Converter,
+  EmbeddedStore,
+  Index,
+  Jwt,
+  KernelEngine,
+  Model,
+  Resource,
+  Role,
+  Tokens
+} from "../../../src/index.ts"
 import { runCommand } from "../../support/command.ts"
 import { freePort, printed, programOf } from "../../support/processes.ts"
 
@@ -14,29 +26,44 @@ class Note extends Model.Class<Note>()("Note", { id: Model.id({ prefix: "N" }), 
 
 const Notes = Resource.make(Note, { methods: ["GET", "POST"] }).require(Role("reader"))
 
+class User extends Model.Class<User>()("User", {
+  id: Model.id({ prefix: "U" }),
+  email: Schema.String.pipe(Model.indexed(Index.unique)),
+  password: Schema.String.pipe(Model.converted(Converter.contentHasher({ rounds: 1_000 })), Model.omitted),
+  roles: Schema.Array(Schema.String)
+}) {}
+
+const accounts = Accounts.fromModel(User, { login: "email", secret: "password" })
+
 const registered = KernelEngine.make("notes").register(Notes, { urlBase: "/api" }).enableSecurity()
+
+/** The program with an explorer of a service, which ends with the test. */
+const exploring = Effect.fnUntraced(function*(baseUrl: string) {
+  const port = yield* freePort
+  yield* Effect.promise(() => builtExplorer())
+  const program = yield* Effect.acquireRelease(
+    Effect.sync(() =>
+      programOf(spawn(process.execPath, ["--conditions=source", main, "explore", baseUrl, "--port", String(port)]))
+    ),
+    ({ ended, process }) => {
+      process.kill("SIGKILL")
+      return ended
+    }
+  )
+  yield* printed(program, "Ctrl-C ends it")
+  const ask = (path: string, options?: RequestInit) =>
+    Effect.promise(async () => {
+      const response = await fetch(`http://127.0.0.1:${port}${path}`, options)
+      return { status: response.status, headers: response.headers, text: await response.text() }
+    })
+  return { ask, port }
+})
 
 describe("appkernel explore", () => {
   it.live("serves the page, and forwards all else to the service", () =>
     Effect.gen(function*() {
       const { baseUrl, token } = yield* registered.enableOpenApi({ title: "Notes", version: "1.0.0" }).test()
-      const port = yield* freePort
-      yield* Effect.promise(() => builtExplorer())
-      const program = yield* Effect.acquireRelease(
-        Effect.sync(() =>
-          programOf(spawn(process.execPath, ["--conditions=source", main, "explore", baseUrl, "--port", String(port)]))
-        ),
-        ({ ended, process }) => {
-          process.kill("SIGKILL")
-          return ended
-        }
-      )
-      yield* printed(program, "Ctrl-C ends it")
-      const ask = (path: string, options?: RequestInit) =>
-        Effect.promise(async () => {
-          const response = await fetch(`http://127.0.0.1:${port}${path}`, options)
-          return { status: response.status, headers: response.headers, text: await response.text() }
-        })
+      const { ask } = yield* exploring(baseUrl)
       const page = yield* ask("/appkernel-explorer")
       assert.include(page.text, "&quot;document&quot;:&quot;/openapi.json&quot;")
       assert.include(page.headers.get("content-security-policy") ?? "", "connect-src 'self'")
@@ -49,6 +76,43 @@ describe("appkernel explore", () => {
       assert.strictEqual(created.status, 201)
       const { result: id } = JSON.parse(created.text)
       assert.strictEqual(JSON.parse((yield* ask(`/api/notes/${id}`, { headers })).text).text, "hello")
+    }))
+
+  it.live("is for its own page alone, and signs in at the service that it is of", () =>
+    Effect.gen(function*() {
+      const { baseUrl } = yield* KernelEngine.make("notes").register(Notes, { urlBase: "/api" })
+        .register(Tokens.service, { urlBase: "/api" }).enableSecurity()
+        .enableOpenApi({ title: "Notes", version: "1.0.0", servers: [{ url: "https://notes.example/v1" }] })
+        .test({ store: Layer.mergeAll(EmbeddedStore.layerMemory, Jwt.layer, accounts) })
+      const { ask, port } = yield* exploring(baseUrl)
+      assert.include((yield* ask("/appkernel-explorer")).text, "&quot;tokens&quot;:&quot;/api/token&quot;")
+      // `fetch` sends no other host, as a browser does not.
+      const statusOf = (headers: Record<string, string>) =>
+        Effect.promise(() =>
+          new Promise<number | undefined>((resolve, reject) => {
+            get({ host: "127.0.0.1", port, path: "/openapi.json", headers }, (response) => {
+              response.resume()
+              resolve(response.statusCode)
+            }).on("error", reject)
+          })
+        )
+      const statuses = yield* Effect.forEach([
+        { host: `localhost:${port}` },
+        { host: `127.0.0.1:${port}`, "sec-fetch-site": "same-origin" },
+        { host: `evil.example:${port}` },
+        { host: `127.0.0.1:${port + 1}` },
+        { host: `127.0.0.1:${port}`, "sec-fetch-site": "cross-site" },
+        { host: `127.0.0.1:${port}`, "sec-fetch-site": "same-site" }
+      ], statusOf)
+      assert.deepStrictEqual(statuses, [200, 200, 403, 403, 403, 403])
+    }))
+
+  it.live("shows a service that describes itself to nobody before they sign in", () =>
+    Effect.gen(function*() {
+      const { baseUrl } = yield* registered.enableOpenApi({ title: "Notes", version: "1.0.0", perCaller: true }).test()
+      const { ask } = yield* exploring(baseUrl)
+      assert.strictEqual((yield* ask("/openapi.json")).status, 401)
+      assert.include((yield* ask("/appkernel-explorer")).text, "&quot;document&quot;:&quot;/openapi.json&quot;")
     }))
 
   it.live("says what is wrong with an address", () =>
