@@ -85,7 +85,7 @@ describe("Cors", () => {
           "access-control-allow-credentials": "true",
           "access-control-allow-methods": "GET, HEAD, QUERY, POST, PUT, PATCH, DELETE",
           "access-control-allow-headers":
-            "Authorization, X-API-Key, Content-Type, Accept-Language, If-Match, If-None-Match, Idempotency-Key, Prefer, "
+            "Authorization, X-API-Key, Content-Type, Content-Disposition, Accept-Language, If-Match, If-None-Match, Idempotency-Key, Prefer, "
             + "Tus-Resumable, Upload-Length, Upload-Metadata, Upload-Offset, X-HTTP-Method-Override, Last-Event-ID, X-Request-Id, traceparent, tracestate, b3",
           "access-control-max-age": "600"
         })

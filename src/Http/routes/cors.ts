@@ -73,6 +73,7 @@ export const readableHeaders = [
   "Authorization",
   "X-API-Key",
   "Content-Type",
+  "Content-Disposition",
   "Accept-Language",
   "If-Match",
   "If-None-Match",
