@@ -241,6 +241,7 @@ describe("appkernel", () => {
       yield* files.makeDirectory(`${folder}/out/data`)
       yield* files.writeFileString(`${folder}/out/data/data.mdb`, "documents")
       yield* files.writeFileString(`${folder}/out/old-1234.mjs`, "")
+      yield* files.writeFileString(`${folder}/out/package.json`, JSON.stringify({ appkernel: "build" }))
       const again = yield* run("build", program, "--out", `${folder}/out`)
       assert.strictEqual(again.code, 0, again.output)
       assert.deepStrictEqual((yield* files.readDirectory(`${folder}/out`)).toSorted(), [...parts, "data"].toSorted())

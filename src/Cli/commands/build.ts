@@ -120,6 +120,11 @@ const decodeManifest = Schema.decodeEffect(
   Schema.fromJsonString(Schema.Struct({ files: Schema.Array(Schema.String) }))
 )
 
+/** Of any version of this command. */
+const decodeOwn = Schema.decodeEffect(
+  Schema.fromJsonString(Schema.Struct({ appkernel: Schema.Literal("build") }))
+)
+
 /** Packages with native parts, which can't be in a bundle. */
 const native = ["lmdb", "sharp"]
 
@@ -127,8 +132,10 @@ const assertOurs = Effect.fnUntraced(function*(target: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   if (!(yield* files.exists(target)) || (yield* files.readDirectory(target)).length === 0) return
-  const found = yield* Effect.option(files.readFileString(path.join(target, "package.json")))
-  if (Option.isNone(found) || found.value !== manifest) {
+  const found = yield* Effect.option(
+    Effect.flatMap(files.readFileString(path.join(target, "package.json")), decodeOwn)
+  )
+  if (Option.isNone(found)) {
     return yield* new CommandFailed({ detail: `${target} is there already, and was not made by this command` })
   }
 })
