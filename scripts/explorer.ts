@@ -20,7 +20,7 @@ const timeOf = (file: string): number =>
   fs.statSync(path.resolve(root, file), { throwIfNoEntry: false })?.mtimeMs ?? -Infinity
 
 const sources =
-  "{packages/explorer/src/**,packages/react-admin/src/**,packages/explorer/package.json,scripts/explorer.ts}"
+  "{packages/explorer/src/**,packages/react-admin/src/**,packages/explorer/package.json,package-lock.json,scripts/explorer.ts}"
 
 const isFresh = (): boolean => {
   const since = timeOf(path.join(target, "manifest.json"))
@@ -34,6 +34,7 @@ export const builtExplorer = async (): Promise<string> => {
 }
 
 const build = async (): Promise<void> => {
+  const started = new Date()
   const bundle = await rolldown({
     cwd: path.join(root, "packages/explorer"),
     input: { main: "src/main.tsx" },
@@ -64,6 +65,8 @@ const build = async (): Promise<void> => {
   fs.rmSync(draft, { recursive: true })
   const made = path.join(target, `manifest-${process.pid}.json`)
   fs.writeFileSync(made, `${JSON.stringify(manifest, undefined, 2)}\n`)
+  // What was changed while it was built may not be in it.
+  fs.utimesSync(made, started, started)
   fs.renameSync(made, path.join(target, "manifest.json"))
   for (const file of fs.readdirSync(path.join(target, "assets"))) {
     const name = `assets/${file}`

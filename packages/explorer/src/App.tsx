@@ -50,16 +50,20 @@ interface AppProps {
 export const App = ({ connection, i18nProvider }: AppProps) => {
   const [session, setSession] = useState<Session>({ is: "checking" })
 
+  const fail = useCallback((error: unknown) => {
+    if (error instanceof KernelError && error.status === 401) setSession({ is: "signedOut" })
+    else setSession({ is: "failed", message: error instanceof Error ? error.message : String(error) })
+  }, [])
+
   const describe = useCallback(async () => {
     try {
       const service = await patiently(() => connection.describe())
       keepDraftsOf(await connection.authProvider.getIdentity().then(({ id }) => id, () => ""))
       setSession({ is: "signedIn", service })
     } catch (error) {
-      if (error instanceof KernelError && error.status === 401) setSession({ is: "signedOut" })
-      else setSession({ is: "failed", message: error instanceof Error ? error.message : String(error) })
+      fail(error)
     }
-  }, [connection])
+  }, [connection, fail])
 
   const authProvider = useMemo((): AuthProvider => {
     const provider = connection.authProvider
@@ -72,26 +76,31 @@ export const App = ({ connection, i18nProvider }: AppProps) => {
       },
       // The page of the sign-in takes the place of what was there, whose address stays.
       logout: async (params) => {
-        await provider.logout(params)
-        setSession({ is: "signedOut" })
+        try {
+          await provider.logout(params)
+        } finally {
+          setSession({ is: "signedOut" })
+        }
         return false
       },
       checkError: (error) => provider.checkError(error)
     }
   }, [connection, describe])
 
-  useEffect(() => {
-    const begin = async () => {
-      try {
-        await connection.authProvider.checkAuth({})
-      } catch {
-        setSession({ is: "signedOut" })
-        return
-      }
-      await describe()
+  const begin = useCallback(async () => {
+    try {
+      await patiently(() => connection.authProvider.checkAuth({}))
+    } catch (error) {
+      return fail(error)
     }
-    void begin()
-  }, [connection, describe])
+    await describe()
+  }, [connection, describe, fail])
+  useEffect(() => {
+    const start = async () => {
+      await begin()
+    }
+    void start()
+  }, [begin])
 
   const signOut = () => authProvider.logout({})
   return (
@@ -110,7 +119,7 @@ export const App = ({ connection, i18nProvider }: AppProps) => {
       {session.is === "failed" && (
         <Waiting
           message={session.message}
-          onRetry={describe}
+          onRetry={begin}
           onSignOut={signOut}
         />
       )}

@@ -1,6 +1,6 @@
 /** The explorer in a browser: who sees what, lists, documents, two editors, hostile values, barriers. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { DateTime, Effect } from "effect"
 import * as fs from "node:fs"
 import * as path from "node:path"
 import { gzipSync } from "node:zlib"
@@ -136,11 +136,10 @@ inBrowser("The explorer", (open) => {
 
   it.live("makes and changes documents: problems at their fields, lists that are moved, actions, history, restores", () =>
     Effect.gen(function*() {
-      const { baseUrl, client, editor, repositories } = yield* library
+      const { baseUrl, editor, repositories } = yield* library
       yield* editor.authors.create({ payload: { name: "Ann Author" } })
       const explorer = yield* opened(open, baseUrl, "#/books/create")
       const { page } = explorer
-      void client
       yield* Effect.promise(async () => {
         await signIn(explorer, "editor")
         await page.getByLabel("Price *").fill("-1")
@@ -189,6 +188,7 @@ inBrowser("The explorer", (open) => {
         await page.getByRole("button", { name: "Run" }).click()
         await page.getByText("20 more of Good coffee").waitFor()
         await page.getByRole("button", { name: "Close" }).click()
+        await page.reload()
 
         await page.getByRole("tab", { name: "History" }).click()
         await page.locator("ins", { hasText: "Good coffee" }).waitFor()
@@ -208,6 +208,152 @@ inBrowser("The explorer", (open) => {
       })
       const [kept] = yield* repositories.books.find()
       assert.deepStrictEqual([kept?.title, kept?.price, kept?.chapters.length], ["Coffee", 7.5, 2])
+      assert.deepStrictEqual(explorer.problems, [])
+    }))
+
+  it.live("writes what was entered and nothing else, and knows afterwards that it is saved", () =>
+    Effect.gen(function*() {
+      const { baseUrl, editor } = yield* library
+      const { result: id } = yield* editor.racks.create({
+        payload: { name: "Hall", spot: { row: null, label: "a" } }
+      })
+      const stored = Effect.map(editor.racks.get({ params: { id } }), ({ boards, extra, name, spot, width }) => ({
+        boards,
+        extra,
+        name,
+        spot: { row: spot.row, label: spot.label },
+        width
+      }))
+      const explorer = yield* opened(open, baseUrl, `#/racks/${id}`)
+      const { page } = explorer
+      const save = page.getByRole("button", { name: "Save" })
+      const saved = async () => {
+        await save.click()
+        await page.getByText("Unsaved changes").waitFor({ state: "hidden" })
+        await page.getByText("Saved", { exact: true }).waitFor()
+      }
+      yield* Effect.promise(async () => {
+        await signIn(explorer, "editor")
+        await page.getByLabel("Label *").waitFor()
+        assert.isTrue(await save.isDisabled())
+        await page.getByLabel("Label *").fill("b")
+        await saved()
+        assert.isTrue(await save.isDisabled())
+      })
+      const first = { boards: undefined, extra: undefined, name: "Hall", spot: { row: null, label: "b" } }
+      assert.deepStrictEqual(yield* stored, { ...first, width: undefined })
+
+      // Nothing is entered: what somebody else writes is shown, and no conflict.
+      yield* editor.racks.patch({ params: { id }, payload: { name: "Theirs" } })
+      yield* Effect.promise(async () => {
+        await page.getByRole("heading", { name: "Theirs" }).waitFor()
+        assert.strictEqual(await page.getByLabel("Name *").inputValue(), "Theirs")
+        assert.strictEqual(await page.getByText("since you began").count(), 0)
+
+        await page.getByLabel("Extra").pressSequentially("12x")
+        await save.click()
+        await page.getByText("This is no valid JSON").waitFor()
+        assert.isFalse(await save.isDisabled())
+      })
+      assert.strictEqual((yield* stored).extra, undefined)
+
+      yield* Effect.promise(async () => {
+        await page.getByLabel("Extra").fill("13")
+        await page.getByLabel("Width").fill("1,500")
+        await page.getByLabel("Name *").fill("")
+        await saved()
+        await page.getByRole("heading", { name: id }).waitFor()
+        await page.reload()
+        await page.getByLabel("Label *").waitFor()
+        assert.strictEqual(await page.getByText("that you had not saved").count(), 0)
+      })
+      assert.deepStrictEqual(yield* stored, { ...first, extra: 13, name: "", width: 1500 })
+
+      yield* Effect.promise(async () => {
+        await page.getByLabel("Name *").fill("Mine")
+        await page.getByLabel("Pin", { exact: true }).fill("s3cret")
+      })
+      yield* editor.racks.patch({ params: { id }, payload: { name: "Theirs" } })
+      yield* Effect.promise(async () => {
+        await page.getByText("since you began").waitFor()
+        await save.click()
+        const conflict = page.getByRole("dialog", { name: "Somebody else has changed this document" })
+        await conflict.getByText("••••••••").waitFor()
+        assert.strictEqual(await conflict.getByText("s3cret").count(), 0)
+        await conflict.getByRole("button", { name: "Save what is chosen" }).click()
+        await page.getByRole("heading", { name: "Mine" }).waitFor()
+      })
+      assert.deepStrictEqual(explorer.problems, [])
+    }))
+
+  it.live("makes a new document of a copy, and never writes over another one", () =>
+    Effect.gen(function*() {
+      const { baseUrl, editor } = yield* library
+      yield* editor.genres.create({ payload: { id: "crime", name: "Crime" } })
+      const explorer = yield* opened(open, baseUrl, "#/genres/create")
+      const { page } = explorer
+      yield* Effect.promise(async () => {
+        await signIn(explorer, "editor")
+        await page.getByLabel("Id *").fill("crime")
+        await page.getByLabel("Name *").fill("Poems")
+        await page.getByRole("button", { name: "Create" }).click()
+        await page.getByText("There is a document of this identifier").waitFor()
+      })
+      assert.strictEqual((yield* editor.genres.get({ params: { id: "crime" } })).name, "Crime")
+      yield* Effect.promise(async () => {
+        await explorer.goTo("#/genres/crime")
+        await page.getByRole("button", { name: "Clone" }).click()
+        const ask = page.getByRole("dialog", { name: "Clone" })
+        await ask.getByRole("button", { name: "Cancel" }).click()
+        await ask.waitFor({ state: "hidden" })
+        await page.getByRole("button", { name: "Clone" }).click()
+        await ask.getByRole("button", { name: "Confirm" }).click()
+        await page.getByRole("heading", { name: "New Genre" }).waitFor()
+        assert.strictEqual(await page.getByLabel("Id *").inputValue(), "")
+        assert.strictEqual(await page.getByLabel("Name *").inputValue(), "Crime")
+        await page.getByLabel("Id *").fill("poems")
+        await page.getByLabel("Name *").fill("Poems")
+        await page.getByRole("button", { name: "Create" }).click()
+        await page.getByRole("heading", { name: "Poems" }).waitFor()
+      })
+      assert.strictEqual((yield* editor.genres.get({ params: { id: "poems" } })).name, "Poems")
+      assert.deepStrictEqual(explorer.problems, [])
+    }))
+
+  it.live("combines conditions while there are several, finds the times of a day, and asks again what has failed", () =>
+    Effect.gen(function*() {
+      const { baseUrl, editor } = yield* library
+      for (const [n, published] of ["2026-01-30T12:00:00.000Z", "2026-01-31T12:00:00.000Z"].entries()) {
+        yield* editor.books.create({ payload: { ...price(n + 1), published: DateTime.makeUnsafe(published) } })
+      }
+      const filter = { title: { "~": "Book" }, price: { "<": 2 }, $logic: "OR" }
+      const explorer = yield* opened(open, baseUrl)
+      const { page } = explorer
+      yield* Effect.promise(async () => {
+        await page.getByLabel("Username").waitFor()
+        await page.route("**/session", (route) => route.fulfill({ status: 500 }))
+        await explorer.goTo(`?again#/books?filter=${encodeURIComponent(JSON.stringify(filter))}`)
+        await page.getByText("The service can't be reached").waitFor()
+        await page.unroute("**/session")
+        await page.getByRole("button", { name: "Try again" }).click()
+        await signIn(explorer, "editor")
+        await page.getByLabel("2 documents").waitFor()
+        await page.getByRole("button", { name: /^Title/u }).press("Delete")
+        await page.getByLabel("1 document").waitFor()
+        assert.notInclude(page.url(), "logic")
+        await page.getByRole("button", { name: /^Price/u }).press("Delete")
+        await page.getByLabel("2 documents").waitFor()
+
+        await page.getByRole("button", { name: "Filter", exact: true }).click()
+        await page.getByRole("combobox", { name: "Field" }).fill("Published")
+        await page.keyboard.press("Enter")
+        await page.getByRole("combobox", { name: "Comparison" }).click()
+        await page.getByRole("option", { name: "is", exact: true }).click()
+        await page.getByLabel("Value").fill("2026-01-31")
+        await page.getByRole("button", { name: "Apply" }).click()
+        await page.getByLabel("1 document").waitFor()
+        await page.getByRole("link", { name: "Book 02" }).waitFor()
+      })
       assert.deepStrictEqual(explorer.problems, [])
     }))
 
@@ -243,7 +389,7 @@ inBrowser("The explorer", (open) => {
     Effect.gen(function*() {
       const { baseUrl, editor, repositories } = yield* library
       yield* Effect.forEach(
-        Array.from({ length: 30 }, (_, n) => price(n)),
+        Array.from({ length: 30 }, (_, n) => ({ ...price(n), notes: "old" })),
         (payload) => editor.books.create({ payload })
       )
       const explorer = yield* opened(open, baseUrl, `#/books?filter=${encodeURIComponent("{\"price\":{\"<\":27}}")}`)
@@ -256,12 +402,29 @@ inBrowser("The explorer", (open) => {
         await page.getByText("This is about 27 Books").waitFor()
         await page.getByRole("combobox", { name: "Field" }).fill("State")
         await page.keyboard.press("Enter")
+        const change = page.getByRole("button", { name: "Change 27 documents" })
+        assert.isTrue(await change.isDisabled())
         await page.getByRole("combobox", { name: "State" }).click()
         await page.getByRole("option", { name: "Sold out" }).click()
-        await page.getByRole("button", { name: "Change 27 documents" }).click()
+        await change.click()
         await page.getByText("27 documents changed").waitFor()
       })
       assert.strictEqual(yield* repositories.books.count(($) => $.state.equals("sold_out")), 27)
+
+      yield* Effect.promise(async () => {
+        await page.getByRole("button", { name: "Many at once" }).click()
+        await page.getByRole("menuitem", { name: "Change all that match" }).click()
+        await page.getByRole("combobox", { name: "Field" }).fill("Notes")
+        await page.keyboard.press("Enter")
+        await page.getByText("This is about 27 Books").waitFor()
+        const change = page.getByRole("button", { name: "Change 27 documents" })
+        assert.isTrue(await change.isDisabled())
+        await page.getByLabel("Remove what is there").check()
+        await change.click()
+        await change.waitFor({ state: "hidden" })
+      })
+      const noted = yield* repositories.books.find()
+      assert.strictEqual(noted.filter(({ notes }) => notes !== undefined).length, 3)
       assert.deepStrictEqual(explorer.problems, [])
     }))
 

@@ -51,6 +51,27 @@ class Book extends Model.Class<Book>()("Book", {
   ...Model.softDeleted
 }, { logged: true }) {}
 
+class Spot extends Model.Class<Spot>()("Spot", {
+  row: Schema.NullOr(Schema.Int),
+  label: Schema.String
+}) {}
+
+class Rack extends Model.Class<Rack>()("Rack", {
+  id: Model.id({ prefix: "R" }),
+  name: Schema.String,
+  width: Schema.Finite.pipe(Model.optional),
+  spot: Spot,
+  boards: Schema.Array(Spot).pipe(Model.optional),
+  extra: Schema.Json.pipe(Model.optional),
+  pin: Schema.String.pipe(Model.converted(Converter.contentHasher()), Model.omitted, Model.optional),
+  ...Model.versioned
+}, { logged: true }) {}
+
+class Genre extends Model.Class<Genre>()("Genre", {
+  id: Schema.String.pipe(Validator.notEmpty),
+  name: Schema.String
+}) {}
+
 const Books = Resource.make(Book, { methods: ["GET", "POST", "PATCH", "DELETE"] })
   .action(
     "reprint",
@@ -72,6 +93,8 @@ const Authors = Resource.make(Author, { methods: ["GET", "POST", "PATCH", "DELET
 const engine = KernelEngine.make("library")
   .register(Books, { many: ["PATCH", "DELETE"] })
   .register(Authors)
+  .register(Resource.make(Genre, { methods: ["GET", "POST"] }).require(Role("editor")))
+  .register(Resource.make(Rack, { methods: ["GET", "POST", "PATCH"] }).require(Role("editor")))
   .register(Resource.make(Person, { methods: ["GET"] }).require(Role("nobody")))
   .register(Tokens.service)
   .enableSecurity()

@@ -29,6 +29,11 @@ export const opened = Effect.fnUntraced(function*(
       problems.push(message.text())
     }
   })
+  page.on("dialog", (dialog) => {
+    // Nothing is left unsaved where a test leaves a page.
+    problems.push(`${dialog.type()} ${dialog.message()}`)
+    void dialog.accept()
+  })
   const goTo = async (to: string) => {
     await page.goto(`${baseUrl}/explorer${to}`)
   }

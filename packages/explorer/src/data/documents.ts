@@ -17,9 +17,12 @@ export const valueAt = (document: unknown, path: string): unknown =>
     document
   )
 
+/** Whether its values are files, which are written at addresses of their own. */
+export const isOfFiles = ({ file, items }: FieldDescription): boolean => file !== undefined || items?.file !== undefined
+
 /**
- * A value without what says nothing: members that are missing or `null`, and names that begin with `_`, which the service adds.
- * Free JSON stays as it is.
+ * A value without what says nothing: members that are missing, or `null` where they may be missing, and names that begin with `_`,
+ * which the service adds. Free JSON stays as it is.
  */
 export const plain = (value: unknown, field?: FieldDescription): unknown => {
   if (field?.type === "json" || value instanceof Blob) return value
@@ -28,7 +31,8 @@ export const plain = (value: unknown, field?: FieldDescription): unknown => {
   return Object.fromEntries(
     Object.entries(value).flatMap(([key, member]) => {
       if (key.startsWith("_")) return []
-      const within = plain(member, (field?.fields ?? field?.items?.fields)?.find(({ name }) => name === key))
+      const part = (field?.fields ?? field?.items?.fields)?.find(({ name }) => name === key)
+      const within = member === null && part?.isRequired === true ? null : plain(member, part)
       return within === undefined ? [] : [[key, within] as const]
     })
   )

@@ -20,10 +20,11 @@ interface ActionDialogProps {
 export const ActionDialog = ({ action, onClose, onDone, run }: ActionDialogProps) => {
   const translate = useTranslate()
   const empty = useMemo(() => defaultsOf(action.arguments), [action])
-  const { form, problem, refuse, setProblem } = useDocumentForm("", action.arguments, empty)
+  const { form, problem, refuse, setProblem } = useDocumentForm(undefined, action.arguments, empty)
   const [isBusy, setBusy] = useState(false)
   const [answer, setAnswer] = useState<{ readonly data: unknown }>()
   const execute = async () => {
+    if (!await form.trigger()) return
     setBusy(true)
     setProblem(undefined)
     try {

@@ -1,3 +1,4 @@
+import { KernelError } from "@appkernel/react-admin"
 import { Alert, Box, Breadcrumbs, Button, Card, Typography } from "@mui/material"
 import { useQueryClient } from "@tanstack/react-query"
 import { type SyntheticEvent, useMemo, useState } from "react"
@@ -29,6 +30,7 @@ export const CreatePage = () => {
   const [isBusy, setBusy] = useState(false)
   const title = translate("explorer.goTo.new", { name: label })
   const create = async () => {
+    if (!await form.trigger()) return
     setBusy(true)
     setProblem(undefined)
     try {
@@ -43,7 +45,12 @@ export const CreatePage = () => {
       notify("explorer.form.created", { type: "success" })
       void navigate(may.get ? path({ resource: name, type: "edit", id: created.id }) : `/${name}`)
     } catch (error) {
-      refuse(error)
+      const taken = translate("explorer.form.taken")
+      refuse(
+        error instanceof KernelError && error.status === 412
+          ? new KernelError(412, taken, { errors: { id: taken } }, { cause: error })
+          : error
+      )
     } finally {
       setBusy(false)
     }

@@ -9,11 +9,11 @@ import { useState } from "react"
 import { Confirm, useNotify, useTranslate } from "react-admin"
 import { useNavigate } from "react-router-dom"
 import { useConnection, useDescribed } from "../data/Description.tsx"
-import { type Document, hasLink, mayBy, nameOf, plain } from "../data/documents.ts"
+import { type Document, hasLink, isOfFiles, mayBy, nameOf, plain } from "../data/documents.ts"
 import { sentenceOf } from "../data/sentences.ts"
 import { defaultsOf } from "../inputs/defaults.ts"
 import { ActionDialog } from "./ActionDialog.tsx"
-import { keepDraft } from "./drafts.ts"
+import { draftOf, keepDraft } from "./drafts.ts"
 
 interface DocumentActionsProps {
   readonly document: Document
@@ -31,7 +31,7 @@ export const DocumentActions = ({ document, isDeleted, onDone }: DocumentActions
   const resource = useDescribed()
   const { actions, fields, label, may, name } = resource
   const [action, setAction] = useState<ActionDescription>()
-  const [asks, setAsks] = useState<"delete" | "purge">()
+  const [asks, setAsks] = useState<"delete" | "purge" | "clone">()
   const offered = isDeleted ? [] : actions.filter(({ name, on }) => on === "item" && hasLink(document, name))
   const run = async (write: () => Promise<unknown>, message: string, isGone: boolean) => {
     setAsks(undefined)
@@ -46,8 +46,8 @@ export const DocumentActions = ({ document, isDeleted, onDone }: DocumentActions
     }
   }
   const duplicate = () => {
-    const set = fields.filter(({ file, isSetOnCreate, isWriteOnly, items }) =>
-      isSetOnCreate && !isWriteOnly && file === undefined && items?.file === undefined
+    const set = fields.filter((field) =>
+      field.isSetOnCreate && !field.isWriteOnly && !isOfFiles(field) && field.path !== "id"
     )
     const values = Object.fromEntries(set.map((field) => [field.name, plain(document[field.name], field)]))
     keepDraft(`${name}/create`, { base: defaultsOf(fields), values })
@@ -87,7 +87,11 @@ export const DocumentActions = ({ document, isDeleted, onDone }: DocumentActions
       )}
       {may.create && !isDeleted && (
         <Tooltip title={translate("ra.action.clone")}>
-          <IconButton size="small" aria-label={translate("ra.action.clone")} onClick={duplicate}>
+          <IconButton
+            size="small"
+            aria-label={translate("ra.action.clone")}
+            onClick={() => draftOf(`${name}/create`) === undefined ? duplicate() : setAsks("clone")}
+          >
             <CopyIcon fontSize="small" />
           </IconButton>
         </Tooltip>
@@ -110,7 +114,14 @@ export const DocumentActions = ({ document, isDeleted, onDone }: DocumentActions
         </Tooltip>
       )}
       <Confirm
-        isOpen={asks !== undefined}
+        isOpen={asks === "clone"}
+        title="ra.action.clone"
+        content="explorer.form.overwrite"
+        onClose={() => setAsks(undefined)}
+        onConfirm={duplicate}
+      />
+      <Confirm
+        isOpen={asks === "delete" || asks === "purge"}
         title={translate("explorer.deleteTitle", { name: label, which: nameOf(resource, document).slice(0, 80) })}
         content={translate(
           asks === "purge" || !resource.isSoftDeleted ? "explorer.deleted.forGood" : "explorer.deleted.canBeRestored"

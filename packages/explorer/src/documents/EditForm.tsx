@@ -1,6 +1,6 @@
 import { KernelConflict } from "@appkernel/react-admin"
 import { Alert, Box, Button, Card } from "@mui/material"
-import { type SyntheticEvent, useEffect, useState } from "react"
+import { type SyntheticEvent, useEffect, useRef, useState } from "react"
 import { useNotify, useTranslate } from "react-admin"
 import { FormProvider } from "react-hook-form"
 import { useConnection, useDescribed } from "../data/Description.tsx"
@@ -24,7 +24,7 @@ export const EditForm = ({ document, isDeleted, isEditable, onSaved }: EditFormP
   const { dataProvider } = useConnection()
   const resource = useDescribed()
   const { fields, isVersioned, name } = resource
-  const { base, begin, form, isChanged, isRestored, problem, refuse, setBase, setProblem } = useDocumentForm(
+  const { base, begin, form, isChanged, isRestored, problem, refuse, setProblem } = useDocumentForm(
     `${name}/${document.id}`,
     fields,
     document
@@ -37,14 +37,17 @@ export const EditForm = ({ document, isDeleted, isEditable, onSaved }: EditFormP
   const details = fields.filter((field) => !entered.includes(field) && !field.isWriteOnly && field.path !== "id")
 
   const isOutdated = Object.keys(changesOf(fields, base, document)).length > 0
-  // Nobody has entered anything: the form shows what there is now.
+  // Nobody has entered anything: the form shows what there is now, and after a save not what was read before it.
+  const seen = useRef(base)
   useEffect(() => {
-    if (isChanged) return
-    setBase(document)
-    form.reset(document)
-  }, [document, form, isChanged, setBase])
+    if (isChanged || seen.current === document) return
+    seen.current = document
+    begin(document)
+  }, [begin, document, isChanged])
 
   const write = async (from: Document, values: { readonly [field: string]: unknown }) => {
+    if (!await form.trigger()) return
+    const data = { ...from, ...changesOf(fields, from, values) }
     setBusy(true)
     setProblem(undefined)
     try {
@@ -53,9 +56,9 @@ export const EditForm = ({ document, isDeleted, isEditable, onSaved }: EditFormP
         const { data: now } = await dataProvider.getOne<Document>(name, { id: document.id })
         if (Object.keys(changesOf(fields, from, now)).length > 0) return setTheirs(now)
       }
-      const data = { ...from, ...changesOf(fields, from, values) }
       const { data: saved } = await dataProvider.update<Document>(name, { id: document.id, data, previousData: from })
       setTheirs(undefined)
+      seen.current = document
       begin(saved)
       onSaved()
       notify("explorer.form.saved", { type: "success" })

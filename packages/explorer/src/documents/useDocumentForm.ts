@@ -1,36 +1,46 @@
 import { type FieldDescription, KernelError } from "@appkernel/react-admin"
-import { useEffect, useState } from "react"
+import { useCallback, useEffect, useRef, useState } from "react"
 import { useTranslate } from "react-admin"
 import { useForm } from "react-hook-form"
 import { changesOf } from "../data/documents.ts"
-import { draftOf, hasDrafts, keepDraft } from "./drafts.ts"
+import { type Draft, draftOf, hasDrafts, keepDraft } from "./drafts.ts"
 
 interface Values {
   readonly [field: string]: unknown
 }
 
-/** A form that keeps what was entered until it is saved or discarded. */
-export const useDocumentForm = (key: string, fields: ReadonlyArray<FieldDescription>, document: Values) => {
+/** A form that keeps what was entered until it is saved or discarded; without a key, until it is closed. */
+export const useDocumentForm = (
+  key: string | undefined,
+  fields: ReadonlyArray<FieldDescription>,
+  document: Values
+) => {
   const translate = useTranslate()
-  const [kept] = useState(() => draftOf(key))
+  const [kept] = useState(() => key === undefined ? undefined : draftOf(key))
   const [base, setBase] = useState<Values>(kept?.base ?? document)
+  // What is entered is compared with it at once, also before the page shows the next one.
+  const current = useRef(base)
   const [isRestored, setRestored] = useState(kept !== undefined)
   const [problem, setProblem] = useState<string>()
   const form = useForm<Values>({ defaultValues: kept?.values ?? document, shouldFocusError: false })
-  const { clearErrors, getValues, reset, setError, setFocus, subscribe } = form
+  const { clearErrors, reset, setError, setFocus, subscribe } = form
   const [isChanged, setChanged] = useState(kept !== undefined)
+
+  const keep = useCallback((draft: Draft | undefined) => {
+    if (key !== undefined) keepDraft(key, draft)
+  }, [key])
 
   useEffect(() =>
     subscribe({
       formState: { values: true },
       callback: ({ values, name }) => {
-        const hasChanges = Object.keys(changesOf(fields, base, values)).length > 0
+        const hasChanges = Object.keys(changesOf(fields, current.current, values)).length > 0
         setChanged(hasChanges)
-        keepDraft(key, hasChanges ? { base, values } : undefined)
+        keep(hasChanges ? { base: current.current, values } : undefined)
         // A problem is that of what was sent.
         if (name !== undefined) clearErrors(name)
       }
-    }), [base, clearErrors, fields, key, subscribe])
+    }), [clearErrors, fields, keep, subscribe])
 
   useEffect(() => {
     const ask = (event: BeforeUnloadEvent) => {
@@ -41,23 +51,25 @@ export const useDocumentForm = (key: string, fields: ReadonlyArray<FieldDescript
   }, [])
 
   /** Begins again with a document, as after it was saved. */
-  const begin = (next: Values) => {
-    keepDraft(key, undefined)
+  const begin = useCallback((next: Values) => {
+    current.current = next
     setBase(next)
+    keep(undefined)
     setChanged(false)
     setRestored(false)
     setProblem(undefined)
     reset(next)
-  }
+  }, [keep, reset])
 
   /** Shows what the service says is wrong: at each field, and above the form what is about none. */
   const refuse = (error: unknown) => {
     const problems = error instanceof KernelError ? Object.entries(error.body.errors) : []
-    const first = problems.find(([path]) => !path.startsWith("root"))
+    const first = problems.find(([path]) => path !== "root.serverError")
+    clearErrors()
     for (const [path, message] of problems) {
-      if (!path.startsWith("root")) setError(path, { type: "server", message })
+      if (path !== "root.serverError") setError(path, { type: "server", message })
     }
-    const others = problems.filter(([path]) => path.startsWith("root")).map(([, message]) => message)
+    const others = problems.filter(([path]) => path === "root.serverError").map(([, message]) => message)
     const message = error instanceof Error ? error.message : String(error)
     // The service's sentence repeats what now stands at each field.
     const count = problems.length - others.length
@@ -68,5 +80,5 @@ export const useDocumentForm = (key: string, fields: ReadonlyArray<FieldDescript
     if (first !== undefined) setFocus(first[0])
   }
 
-  return { form, base, setBase, begin, refuse, problem, setProblem, isChanged, isRestored, getValues }
+  return { form, base, begin, refuse, problem, setProblem, isChanged, isRestored }
 }

@@ -29,6 +29,7 @@ export const Value = ({ decimals, field, isBrief = false, value }: ValueProps) =
   if (value === undefined || value === null || value === "" || (Array.isArray(value) && value.length === 0)) {
     return <Box component="span" sx={{ color: "text.secondary" }}>–</Box>
   }
+  if (field.isWriteOnly) return "••••••••"
   switch (field.type) {
     case "boolean":
       return value === true

@@ -6,7 +6,7 @@ import CloseIcon from "@mui/icons-material/Close"
 import { Autocomplete, Box, Button, Chip, FormHelperText, IconButton, TextField, Typography } from "@mui/material"
 import type { ReactNode } from "react"
 import { useTranslate } from "react-admin"
-import { useController, useFieldArray, useFormState } from "react-hook-form"
+import { useController, useFieldArray, useFormContext, useFormState, useWatch } from "react-hook-form"
 import { defaultsOf } from "./defaults.ts"
 import { FileInput } from "./FileInput.tsx"
 import type { InputProps } from "./InputProps.ts"
@@ -81,12 +81,12 @@ const Words = ({ field, isDisabled = false, items, source }: ListProps) => {
   )
 }
 
-const Rows = ({ field, isDisabled = false, items, renderElement, source }: ListProps) => {
-  const translate = useTranslate()
-  const { append, fields: rows, move, remove } = useFieldArray({ name: source })
+const Rows = (props: ListProps) => {
+  const { field, isDisabled = false, items, source } = props
+  const { setValue } = useFormContext()
+  const value: unknown = useWatch({ name: source })
   const { errors } = useFormState({ name: source })
   const problem = problemAt(errors, source)
-  const isModel = items.type === "model"
   return (
     <Box component="fieldset" sx={{ m: 0, my: 1, p: 0, border: 0, minWidth: 0 }}>
       <Typography component="legend" variant="h3" sx={{ p: 0, mb: 1 }}>
@@ -94,6 +94,30 @@ const Rows = ({ field, isDisabled = false, items, renderElement, source }: ListP
         {field.isRequired ? " *" : ""}
       </Typography>
       {field.help !== undefined && <FormHelperText>{field.help}</FormHelperText>}
+      {
+        // To show the elements of a list that is missing makes an empty one, which nobody has entered.
+        Array.isArray(value)
+          ? <Elements {...props} />
+          : !isDisabled && <Add onClick={() => setValue(source, [emptyOf(items)], { shouldDirty: true })} />
+      }
+      {problem !== undefined && <FormHelperText error>{problem}</FormHelperText>}
+    </Box>
+  )
+}
+
+const emptyOf = (items: FieldDescription): unknown =>
+  items.type === "model" ? defaultsOf(items.fields ?? []) : items.default ?? null
+
+const Add = ({ onClick }: { readonly onClick: () => void }) => (
+  <Button startIcon={<AddIcon />} onClick={onClick}>{useTranslate()("ra.action.add")}</Button>
+)
+
+const Elements = ({ field, isDisabled = false, items, renderElement, source }: ListProps) => {
+  const translate = useTranslate()
+  const { append, fields: rows, move, remove } = useFieldArray({ name: source })
+  const isModel = items.type === "model"
+  return (
+    <>
       {rows.map((row, i) => {
         const name = translate("explorer.form.element", { number: i + 1, name: field.label })
         return (
@@ -148,15 +172,7 @@ const Rows = ({ field, isDisabled = false, items, renderElement, source }: ListP
           </Box>
         )
       })}
-      {!isDisabled && (
-        <Button
-          startIcon={<AddIcon />}
-          onClick={() => append(isModel ? defaultsOf(items.fields ?? []) : items.default ?? null)}
-        >
-          {translate("ra.action.add")}
-        </Button>
-      )}
-      {problem !== undefined && <FormHelperText error>{problem}</FormHelperText>}
-    </Box>
+      {!isDisabled && <Add onClick={() => append(emptyOf(items))} />}
+    </>
   )
 }

@@ -1,5 +1,7 @@
 import { TextField, type TextFieldProps } from "@mui/material"
 import { useState } from "react"
+import { useLocaleState } from "react-admin"
+import { numberOf } from "../data/numberOf.ts"
 import { textOf } from "../data/text.ts"
 
 interface NumberInputProps extends Omit<TextFieldProps, "onChange" | "value"> {
@@ -12,11 +14,14 @@ interface NumberInputProps extends Omit<TextFieldProps, "onChange" | "value"> {
 
 /** What is entered stays as it is while it is no number yet; the service says what is wrong with it. */
 export const NumberInput = ({ isWhole, maximum, minimum, onChange, value, ...rest }: NumberInputProps) => {
-  const [text, setText] = useState(textOf(value))
+  const [locale] = useLocaleState()
+  const point = new Intl.NumberFormat(locale).format(1.5).charAt(1)
+  const shown = typeof value === "number" ? textOf(value).replace(".", point) : textOf(value)
+  const [text, setText] = useState(shown)
   const [seen, setSeen] = useState(value)
   if (!Object.is(seen, value)) {
     setSeen(value)
-    if (numberOf(text) !== value) setText(textOf(value))
+    if (numberOf(text, point) !== value) setText(shown)
   }
   return (
     <TextField
@@ -24,18 +29,11 @@ export const NumberInput = ({ isWhole, maximum, minimum, onChange, value, ...res
       value={text}
       onChange={({ target }) => {
         setText(target.value)
-        onChange(numberOf(target.value))
+        onChange(numberOf(target.value, point))
       }}
       slotProps={{
         htmlInput: { inputMode: isWhole ? "numeric" : "decimal", min: minimum, max: maximum, autoComplete: "off" }
       }}
     />
   )
-}
-
-const numberOf = (text: string): number | string | null => {
-  const trimmed = text.trim().replace(/^(-?\d+),(\d+)$/u, "$1.$2")
-  if (trimmed === "") return null
-  const number = Number(trimmed)
-  return Number.isFinite(number) ? number : text
 }

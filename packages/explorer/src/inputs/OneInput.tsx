@@ -16,9 +16,10 @@ export const OneInput = ({ field, isDisabled = false, source }: InputProps) => {
   const translate = useTranslate()
   const { field: { onBlur, onChange, ref, value }, fieldState: { error } } = useController({ name: source })
   const problem = error?.message
+  const isLongType = field.type === "longText" || field.type === "markdown"
   // Not while somebody enters it: the input would be another one.
   const [isLong] = useState(() =>
-    field.type === "longText" || field.type === "markdown" ||
+    isLongType ||
     (typeof value === "string" && (value.includes("\n") || value.length > 200))
   )
   const [isLarge] = useState(() => typeof value === "string" && value.length > largeText)
@@ -137,6 +138,8 @@ export const OneInput = ({ field, isDisabled = false, source }: InputProps) => {
         />
       )
     default: {
+      // An empty text is a value where there has to be one.
+      const empty = field.isRequired && (field.type === "text" || isLongType) ? "" : null
       return (
         <TextField
           {...shared}
@@ -145,7 +148,7 @@ export const OneInput = ({ field, isDisabled = false, source }: InputProps) => {
           minRows={isLong && !isLarge ? 3 : undefined}
           maxRows={isLong && !isLarge ? 16 : undefined}
           value={value === undefined || value === null ? "" : textOf(value)}
-          onChange={({ target }) => onChange(target.value === "" ? null : target.value)}
+          onChange={({ target }) => onChange(target.value === "" ? empty : target.value)}
           slotProps={{
             // An input that grows with its text measures it all at each letter, and to wrap a megabyte takes seconds.
             ...(isLarge ? { input: { inputComponent: "textarea" } } : {}),

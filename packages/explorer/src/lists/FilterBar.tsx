@@ -18,10 +18,13 @@ export const FilterBar = () => {
   const fields = useMemo(() => filterFields(resource), [resource])
   // The address bar has what was set there.
   const filter = filterValues as Filter
-  const change = (next: Filter) => setFilters(next, undefined, false)
-  const apply = (condition: Condition) => {
+  const change = ({ $logic, ...next }: Filter) => {
+    // One condition alone is not combined with what comes after it.
+    setFilters($logic === undefined || conditionsOf(next).length < 2 ? next : { ...next, $logic }, undefined, false)
+  }
+  const apply = (made: ReadonlyArray<Condition>) => {
     const rest = edited?.condition === undefined ? filter : without(filter, edited.condition)
-    change(withCondition(rest, condition))
+    change(made.reduce(withCondition, rest))
     setEdited(undefined)
   }
   const conditions = conditionsOf(filter)
@@ -93,6 +96,7 @@ export const FilterBar = () => {
           anchor={edited.anchor}
           condition={edited.condition}
           fields={fields}
+          isAny={filter["$logic"] === "OR"}
           onApply={apply}
           onClose={() => setEdited(undefined)}
         />

@@ -12,12 +12,15 @@ interface FilterFormProps {
   readonly anchor: HTMLElement
   readonly condition: Condition | undefined
   readonly fields: ReadonlyArray<FilterField>
-  readonly onApply: (condition: Condition) => void
+  /** Whether one of the conditions is enough. */
+  readonly isAny: boolean
+  /** A condition can be made of two. */
+  readonly onApply: (conditions: ReadonlyArray<Condition>) => void
   readonly onClose: () => void
 }
 
 /** The form of one condition: a field, how it compares, and with what. */
-export const FilterForm = ({ anchor, condition, fields, onApply, onClose }: FilterFormProps) => {
+export const FilterForm = ({ anchor, condition, fields, isAny, onApply, onClose }: FilterFormProps) => {
   const translate = useTranslate()
   const [chosen, setChosen] = useState<FilterField | null>(() =>
     fields.find(({ field }) => field.path === condition?.path) ?? null
@@ -25,14 +28,18 @@ export const FilterForm = ({ anchor, condition, fields, onApply, onClose }: Filt
   const [operator, setOperator] = useState<Operator | undefined>(condition?.operator)
   const [value, setValue] = useState<unknown>(condition?.value)
   const field = chosen?.field
-  const operators = field === undefined ? [] : operatorsOf(field)
+  const operators = field === undefined
+    ? []
+    // Of the two conditions that a day is made of, one is not enough.
+    : operatorsOf(field).filter((one) => !(isAny && isDay(field, one)))
   const current = operator !== undefined && operators.includes(operator) ? operator : operators[0]
   const needsValue = current !== "null" && current !== "!null"
   const isEmpty = value === undefined || value === null || value === "" || (Array.isArray(value) && value.length === 0)
   const submit = (event: SyntheticEvent) => {
     event.preventDefault()
     if (field === undefined || current === undefined || (needsValue && isEmpty)) return
-    onApply({ path: field.path, operator: current, value: needsValue ? value : undefined })
+    const made = { path: field.path, operator: current, value: needsValue ? value : undefined }
+    onApply(isDay(field, current) ? withinDay(made) : [made])
   }
   return (
     <Popover
@@ -74,7 +81,7 @@ export const FilterForm = ({ anchor, condition, fields, onApply, onClose }: Filt
               onChange={({ target }) => {
                 // The options are the operators of the field.
                 const next = target.value as Operator
-                if ((next.endsWith("[]")) !== (current.endsWith("[]"))) setValue(undefined)
+                if (inputOf(field, next) !== inputOf(field, current)) setValue(undefined)
                 setOperator(next)
               }}
             >
@@ -103,6 +110,24 @@ export const FilterForm = ({ anchor, condition, fields, onApply, onClose }: Filt
     </Popover>
   )
 }
+
+/** Whether a time is compared with a whole day, which is that of the reader. */
+const isDay = ({ type }: FieldDescription, operator: Operator): boolean => type === "dateTime" && operator === "="
+
+/** The times of a day, from its beginning to that of the next one. */
+const withinDay = ({ path, value }: Condition): ReadonlyArray<Condition> => {
+  const start = new Date(`${textOf(value).slice(0, 10)}T00:00`)
+  const end = new Date(start)
+  end.setDate(end.getDate() + 1)
+  return [
+    { path, operator: ">=", value: start.toISOString() },
+    { path, operator: "<", value: end.toISOString() }
+  ]
+}
+
+/** What a value is entered into: one input does not know the value of another one. */
+const inputOf = (field: FieldDescription, operator: Operator): string =>
+  operator.endsWith("[]") ? "several" : operator === "#" ? "count" : isDay(field, operator) ? "day" : "one"
 
 interface ConditionValueProps {
   readonly field: FieldDescription

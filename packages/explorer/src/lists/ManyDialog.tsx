@@ -3,21 +3,24 @@ import {
   Alert,
   Autocomplete,
   Button,
+  Checkbox,
   CircularProgress,
   Dialog,
   DialogActions,
   DialogContent,
   DialogTitle,
+  FormControlLabel,
   TextField,
   Typography
 } from "@mui/material"
 import { useQuery } from "@tanstack/react-query"
 import { useState } from "react"
 import { useListContext, useNotify, useTranslate } from "react-admin"
-import { FormProvider, useForm } from "react-hook-form"
+import { FormProvider, useForm, useWatch } from "react-hook-form"
 import { useConnection, useDescribed } from "../data/Description.tsx"
-import { plain } from "../data/documents.ts"
+import { isOfFiles, plain } from "../data/documents.ts"
 import { sentenceOf } from "../data/sentences.ts"
+import { defaultsOf } from "../inputs/defaults.ts"
 import { Input } from "../inputs/Fields.tsx"
 
 interface ManyDialogProps {
@@ -36,6 +39,7 @@ export const ManyDialog = ({ does, ids, onClose }: ManyDialogProps) => {
   const { filterValues, onUnselectItems, refetch } = useListContext()
   const form = useForm<{ readonly [field: string]: unknown }>({ defaultValues: {} })
   const [field, setField] = useState<FieldDescription | null>(null)
+  const [isEmptied, setEmptied] = useState(false)
   const [problem, setProblem] = useState<string>()
   const [isBusy, setBusy] = useState(false)
   const filter = ids === undefined ? filterValues as { readonly [path: string]: unknown } : { id: ids }
@@ -45,15 +49,18 @@ export const ManyDialog = ({ does, ids, onClose }: ManyDialogProps) => {
     queryFn: () => dataProvider.countMatching(name, filter, isMany ? does : undefined),
     gcTime: 0
   })
-  const changeable = fields.filter(({ isSetOnUpdate, type }) =>
-    isSetOnUpdate && type !== "file" && type !== "image" && type !== "password"
-  )
+  const changeable = fields.filter((field) => field.isSetOnUpdate && field.type !== "password" && !isOfFiles(field))
+  const values = useWatch({ control: form.control })
+  const entered: unknown = field === null ? undefined : plain(values[field.name], field)
+  const isEntered = entered !== undefined && entered !== "" && !(Array.isArray(entered) && entered.length === 0)
   const count = preview.data?.count
   const run = async () => {
+    if (!isEmptied && !await form.trigger()) return
     setBusy(true)
     setProblem(undefined)
     try {
-      const data = field === null ? {} : { [field.name]: plain(form.getValues(field.name), field) ?? null }
+      const empty = field?.isRequired === true ? [] : null
+      const data = field === null ? {} : { [field.name]: isEmptied ? empty : entered }
       const done = does === "update"
         ? isMany
           ? (await dataProvider.updateMatching(name, filter, data)).count
@@ -99,14 +106,21 @@ export const ManyDialog = ({ does, ids, onClose }: ManyDialogProps) => {
               autoHighlight
               value={field}
               onChange={(_, next) => {
-                form.reset({})
+                form.reset(next === null ? {} : defaultsOf([next]))
+                setEmptied(false)
                 setField(next)
               }}
               getOptionLabel={({ label }) => label}
               getOptionKey={({ path }) => path}
               renderInput={(params) => <TextField {...params} label={translate("explorer.filter.field")} />}
             />
-            {field !== null && <Input key={field.path} field={field} source={field.name} />}
+            {field !== null && <Input key={field.path} field={field} source={field.name} isDisabled={isEmptied} />}
+            {field !== null && (!field.isRequired || field.type === "list") && (
+              <FormControlLabel
+                control={<Checkbox checked={isEmptied} onChange={({ target }) => setEmptied(target.checked)} />}
+                label={translate("explorer.many.empty")}
+              />
+            )}
           </FormProvider>
         )}
         {problem !== undefined && <Alert severity="error" sx={{ mt: 1 }}>{problem}</Alert>}
@@ -117,7 +131,7 @@ export const ManyDialog = ({ does, ids, onClose }: ManyDialogProps) => {
           variant="contained"
           color={does === "delete" ? "error" : "primary"}
           loading={isBusy}
-          disabled={count === undefined || count === 0 || (does === "update" && field === null)}
+          disabled={count === undefined || count === 0 || (does === "update" && !isEntered && !isEmptied)}
           onClick={() => void run()}
         >
           {translate(`explorer.many.${does === "update" ? "change" : "delete"}Count`, { smart_count: count ?? 0 })}

@@ -16,13 +16,13 @@ export const errorOf = async (response: Response): Promise<KernelError> => {
     if (field === undefined || field === "") others.push(text)
     else errors[field] = errors[field] === undefined ? text : `${errors[field]}; ${text}`
   }
-  const root = others.length === 0 ? {} : { root: { serverError: others.join("; ") } }
+  const root = others.length === 0 ? {} : { "root.serverError": others.join("; ") }
   const retryAfter = jsonNumber(Number(response.headers.get("retry-after") ?? Number.NaN))
   return new KernelError(response.status, message, {
     ...members,
     ...Number.isNaN(retryAfter) ? {} : { retry_after: retryAfter },
-    // Only `root` is no text: react-admin reads it as the error of the form.
-    errors: { ...errors, ...root } as { readonly [path: string]: string }
+    // react-admin reads `root` as the error of the form.
+    errors: { ...errors, ...root }
   })
 }
 

@@ -152,7 +152,8 @@ export const makeDataProvider = (
     const response = await caller.send({
       method: "POST",
       path,
-      headers: { prefer: "return=representation" },
+      // Whoever names a new document means no other one.
+      headers: { prefer: "return=representation", ...sent["id"] === undefined ? {} : { "if-none-match": "*" } },
       body: files.length === 0 ? sent : formOf(sent, data, files)
     })
     // As of lists.
