@@ -1,3 +1,4 @@
+/** How long ago something was, in the words of a language. */
 const units: ReadonlyArray<readonly [Intl.RelativeTimeFormatUnit, number]> = [
   ["year", 31_557_600],
   ["month", 2_629_800],

@@ -1,3 +1,4 @@
+/** Numbers as people write them, by the separators of their language. */
 const grouped: { readonly [point: string]: RegExp } = {
   ",": /^[+-]?\d{1,3}(?:\.\d{3})+(?:,\d+)?$/u,
   ".": /^[+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?$/u
