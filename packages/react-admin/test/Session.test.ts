@@ -1,38 +1,15 @@
 /** Signing in by the cookie of the explorer, as a page does in a browser. */
 import { connect, KernelError } from "@appkernel/react-admin"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Schema } from "effect"
-import {
-  Accounts,
-  Converter,
-  EmbeddedStore,
-  Index,
-  Jwt,
-  KernelEngine,
-  Model,
-  Resource,
-  Role,
-  Tokens
-} from "../../../src/index.ts"
-
-class User extends Model.Class<User>()("User", {
-  id: Model.id({ prefix: "U" }),
-  email: Schema.String.pipe(Model.indexed(Index.unique)),
-  password: Schema.String.pipe(Model.converted(Converter.contentHasher({ rounds: 1_000 })), Model.omitted),
-  roles: Schema.Array(Schema.String)
-}) {}
+import { Effect } from "effect"
+import { KernelEngine, Model, Resource, Role, Tokens } from "../../../src/index.ts"
+import { signingIn, User } from "../../../test/support/signingIn.ts"
 
 const engine = KernelEngine.make("desk")
   .register(Resource.make(User, { methods: ["GET", "PATCH"] }).require(Role("admin")))
   .register(Tokens.service)
   .enableSecurity()
   .enableExplorer({ require: Role("admin") })
-
-const store = Layer.mergeAll(
-  EmbeddedStore.layerMemory,
-  Jwt.layer,
-  Accounts.fromModel(User, { login: "email", secret: "password" })
-)
 
 const password = "correct horse"
 
@@ -50,7 +27,7 @@ const browser = () => {
 }
 
 const started = Effect.gen(function*() {
-  const { baseUrl, repositories: { users } } = yield* engine.test({ store })
+  const { baseUrl, repositories: { users } } = yield* engine.test({ store: signingIn })
   for (const email of ["ann", "bob"]) {
     yield* users.insert(yield* Model.finalise(User, { email, password, roles: ["admin"] }))
   }

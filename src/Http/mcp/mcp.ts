@@ -177,6 +177,7 @@ const forbidden = Effect.succeed(HttpServerResponse.empty({ status: 403 }))
 
 type RequestContext = Context.Context<HttpServerRequest.HttpServerRequest | Scope.Scope>
 
+/** What a handler gets that has to find out for itself whether there is somebody. */
 const nobody = Context.empty() as Context.Context<CurrentUser>
 
 /** `undefined` if it is none that a template makes. */

@@ -1,39 +1,20 @@
 /** The explorer of a service that has none, on this machine. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Redacted, Schema } from "effect"
+import { Effect, Redacted, Schema } from "effect"
 import { spawn } from "node:child_process"
 import { get } from "node:http"
 import { join } from "node:path"
 import { builtExplorer } from "../../../scripts/explorer.ts"
-import {
-  Accounts,
-  Converter,
-  EmbeddedStore,
-  Index,
-  Jwt,
-  KernelEngine,
-  Model,
-  Resource,
-  Role,
-  Tokens
-} from "../../../src/index.ts"
+import { KernelEngine, Model, Resource, Role, Tokens } from "../../../src/index.ts"
 import { runCommand } from "../../support/command.ts"
 import { freePort, printed, programOf } from "../../support/processes.ts"
+import { signingIn } from "../../support/signingIn.ts"
 
 const main = join(import.meta.dirname, "../../../src/Cli/Main.ts")
 
 class Note extends Model.Class<Note>()("Note", { id: Model.id({ prefix: "N" }), text: Schema.String }) {}
 
 const Notes = Resource.make(Note, { methods: ["GET", "POST"] }).require(Role("reader"))
-
-class User extends Model.Class<User>()("User", {
-  id: Model.id({ prefix: "U" }),
-  email: Schema.String.pipe(Model.indexed(Index.unique)),
-  password: Schema.String.pipe(Model.converted(Converter.contentHasher({ rounds: 1_000 })), Model.omitted),
-  roles: Schema.Array(Schema.String)
-}) {}
-
-const accounts = Accounts.fromModel(User, { login: "email", secret: "password" })
 
 const registered = KernelEngine.make("notes").register(Notes, { urlBase: "/api" }).enableSecurity()
 
@@ -83,7 +64,7 @@ describe("appkernel explore", () => {
       const { baseUrl } = yield* KernelEngine.make("notes").register(Notes, { urlBase: "/api" })
         .register(Tokens.service, { urlBase: "/api" }).enableSecurity()
         .enableOpenApi({ title: "Notes", version: "1.0.0", servers: [{ url: "https://notes.example/v1" }] })
-        .test({ store: Layer.mergeAll(EmbeddedStore.layerMemory, Jwt.layer, accounts) })
+        .test({ store: signingIn })
       const { ask, port } = yield* exploring(baseUrl)
       assert.include((yield* ask("/appkernel-explorer")).text, "&quot;tokens&quot;:&quot;/api/token&quot;")
       // `fetch` sends no other host, as a browser does not.

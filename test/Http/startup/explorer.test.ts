@@ -1,29 +1,10 @@
 /** The explorer: its page, what it tells whom, and who is signed in. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Redacted, Schema } from "effect"
+import { Effect, Redacted, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { builtExplorer } from "../../../scripts/explorer.ts"
-import {
-  type AccessPolicy,
-  Accounts,
-  Authenticated,
-  Converter,
-  EmbeddedStore,
-  Index,
-  Jwt,
-  KernelEngine,
-  Model,
-  Resource,
-  Role,
-  Tokens
-} from "../../../src/index.ts"
-
-class User extends Model.Class<User>()("User", {
-  id: Model.id({ prefix: "U" }),
-  email: Schema.String.pipe(Model.indexed(Index.unique)),
-  password: Schema.String.pipe(Model.converted(Converter.contentHasher({ rounds: 1_000 })), Model.omitted),
-  roles: Schema.Array(Schema.String)
-}) {}
+import { type AccessPolicy, Authenticated, KernelEngine, Model, Resource, Role, Tokens } from "../../../src/index.ts"
+import { signingIn, User } from "../../support/signingIn.ts"
 
 class Ticket extends Model.Class<Ticket>()("Ticket", {
   id: Model.id({ prefix: "T" }),
@@ -48,16 +29,10 @@ const registered = KernelEngine.make("desk")
 
 const explored = registered.enableExplorer({ path: "/office/explorer", require: [Role("admin"), Role("staff")] })
 
-const store = Layer.mergeAll(
-  EmbeddedStore.layerMemory,
-  Jwt.layer,
-  Accounts.fromModel(User, { login: "email", secret: "password" })
-)
-
 const password = "correct horse"
 
 const serving = Effect.gen(function*() {
-  const { baseUrl, repositories: { users }, token } = yield* explored.test({ store })
+  const { baseUrl, repositories: { users }, token } = yield* explored.test({ store: signingIn })
   for (const role of ["admin", "staff", "guest"]) {
     yield* users.insert(yield* Model.finalise(User, { email: role, password, roles: [role] }))
   }
@@ -203,7 +178,7 @@ describe("The explorer", () => {
 
   it.effect("is not there unless it is enabled", () =>
     Effect.gen(function*() {
-      const { baseUrl } = yield* registered.test({ store })
+      const { baseUrl } = yield* registered.test({ store: signingIn })
       const statuses = yield* Effect.promise(() =>
         Promise.all(["", "/openapi.json", "/assets/main.js"].map((path) =>
           fetch(`${baseUrl}/explorer${path}`).then(({ status }) => status)
@@ -231,9 +206,9 @@ describe("The explorer", () => {
 
   it.effect("does not start where something else is, or at no path", () =>
     Effect.gen(function*() {
-      const taken = yield* Effect.flip(registered.enableExplorer({ path: "/tickets" }).test({ store }))
+      const taken = yield* Effect.flip(registered.enableExplorer({ path: "/tickets" }).test({ store: signingIn }))
       assert.strictEqual(taken._tag, "RouteConflict")
-      const root = yield* Effect.flip(registered.enableExplorer({ path: "/" }).test({ store }))
+      const root = yield* Effect.flip(registered.enableExplorer({ path: "/" }).test({ store: signingIn }))
       assert.include(root.message, "enableExplorer needs a path of its own")
     }))
 })

@@ -155,16 +155,7 @@ const Difference = (
           <Box
             key={`${field.name} before`}
             component="del"
-            sx={{
-              textDecoration: "none",
-              minWidth: 0,
-              px: 1,
-              py: 0.5,
-              borderRadius: 1,
-              borderLeft: 3,
-              borderColor: "error.main",
-              backgroundColor: "action.hover"
-            }}
+            sx={changedFrom}
           >
             <Value field={field} value={data.earlier[field.name]} />
           </Box>
@@ -172,16 +163,7 @@ const Difference = (
         <Box
           key={`${field.name} after`}
           component="ins"
-          sx={{
-            textDecoration: "none",
-            minWidth: 0,
-            px: 1,
-            py: 0.5,
-            borderRadius: 1,
-            borderLeft: 3,
-            borderColor: "success.main",
-            backgroundColor: "action.hover"
-          }}
+          sx={changedTo}
         >
           <Value field={field} value={data.after[field.name]} />
         </Box>
@@ -189,3 +171,19 @@ const Difference = (
     </Box>
   )
 }
+
+/** A value on one side of a change. */
+const sideOf = (color: "error" | "success") => ({
+  textDecoration: "none",
+  minWidth: 0,
+  px: 1,
+  py: 0.5,
+  borderRadius: 1,
+  borderLeft: 3,
+  borderColor: `${color}.main`,
+  backgroundColor: "action.hover"
+})
+
+const changedFrom = sideOf("error")
+
+const changedTo = sideOf("success")

@@ -1,11 +1,12 @@
 import type { ResourceDescription } from "@appkernel/react-admin"
 import { Box, LinearProgress, Typography } from "@mui/material"
 import { useQueries } from "@tanstack/react-query"
-import { Link, useCreatePath, useLocaleState, useTranslate } from "react-admin"
+import { useLocaleState, useTranslate } from "react-admin"
 import { ago } from "../data/ago.ts"
 import { instantOf } from "../data/dateTime.ts"
 import { useConnection } from "../data/Description.tsx"
-import { type Document, nameOf, valueAt } from "../data/documents.ts"
+import { type Document, valueAt } from "../data/documents.ts"
+import { NameLink } from "../fields/NameLink.tsx"
 import { Initial } from "../layout/Initial.tsx"
 import { newestField } from "../lists/order.ts"
 
@@ -16,7 +17,6 @@ const shownCount = 8
 export const Latest = ({ resources }: { readonly resources: ReadonlyArray<ResourceDescription> }) => {
   const translate = useTranslate()
   const [locale] = useLocaleState()
-  const path = useCreatePath()
   const { dataProvider } = useConnection()
   const dated = resources.flatMap((resource) => {
     const field = newestField(resource)
@@ -62,23 +62,7 @@ export const Latest = ({ resources }: { readonly resources: ReadonlyArray<Resour
         >
           <Initial label={resource.labelPlural} />
           <Box sx={{ minWidth: 0, flex: 1 }}>
-            <Box
-              component={Link}
-              to={path({ resource: resource.name, type: resource.may.get ? "edit" : "list", id: document.id })}
-              sx={{
-                display: "block",
-                overflow: "hidden",
-                textOverflow: "ellipsis",
-                whiteSpace: "nowrap",
-                contain: "paint",
-                fontWeight: 600,
-                color: "text.primary",
-                textDecoration: "none",
-                "&:hover": { textDecoration: "underline" }
-              }}
-            >
-              <bdi>{nameOf(resource, document).slice(0, 160)}</bdi>
-            </Box>
+            <NameLink resource={resource} document={document} />
             <Typography variant="body2" color="textSecondary">{resource.label}</Typography>
           </Box>
           <Box

@@ -1,9 +1,9 @@
 import type { FieldDescription } from "@appkernel/react-admin"
 import { Box } from "@mui/material"
-import type { MouseEvent } from "react"
-import { Link, useCreatePath, useRecordContext } from "react-admin"
+import { useRecordContext } from "react-admin"
 import { useDescribed } from "../data/Description.tsx"
-import { type Document, nameOf, valueAt } from "../data/documents.ts"
+import { type Document, valueAt } from "../data/documents.ts"
+import { NameLink } from "../fields/NameLink.tsx"
 import { Picture } from "../fields/Picture.tsx"
 import { Value } from "../fields/Value.tsx"
 
@@ -13,32 +13,11 @@ export const Cell = (
 ) => {
   const document = useRecordContext<Document>()
   const resource = useDescribed()
-  const path = useCreatePath()
   if (document === undefined) return null
   const value = valueAt(document, field.path)
   if (field.type === "image") return <Picture field={field} value={value} resource={resource.name} id={document.id} />
   if (field.path === resource.representation && resource.may.get) {
-    return (
-      <Box
-        component={Link}
-        to={path({ resource: resource.name, type: "edit", id: document.id })}
-        onClick={(event: MouseEvent) => event.stopPropagation()}
-        sx={{
-          display: "block",
-          maxWidth: 320,
-          overflow: "hidden",
-          textOverflow: "ellipsis",
-          whiteSpace: "nowrap",
-          contain: "paint",
-          fontWeight: 600,
-          color: "text.primary",
-          textDecoration: "none",
-          "&:hover": { textDecoration: "underline" }
-        }}
-      >
-        <bdi>{nameOf(resource, document).slice(0, 160)}</bdi>
-      </Box>
-    )
+    return <NameLink resource={resource} document={document} maxWidth={320} />
   }
   if (field.path === "id") {
     return (
