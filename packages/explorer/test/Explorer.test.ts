@@ -122,12 +122,21 @@ inBrowser("The explorer", (open) => {
       yield* Effect.promise(async () => {
         await page.getByText("1 new row").waitFor()
         await page.getByRole("link", { name: "Book 41" }).waitFor()
+        // As somebody has moved the columns.
+        await page.evaluate("localStorage.setItem('RaStoreappkernel-explorer.books.datatable_columnRanks', '[2,0,1]')")
+        await page.reload()
+        await page.getByRole("link", { name: "Book 41" }).waitFor()
+        const columns = await page.locator("thead th").allInnerTexts()
         const [saved] = await Promise.all([
           page.waitForEvent("download"),
           page.getByRole("button", { name: "Save as CSV" }).click()
         ])
         const [head, ...lines] = fs.readFileSync(await saved.path(), "utf8").trim().split(/\r?\n/u)
-        assert.include(head, "title")
+        assert.deepStrictEqual(
+          head?.split(","),
+          columns.map((label) => label.toLowerCase()).filter((label) => label !== "")
+        )
+        assert.include(columns.slice(2), "Title")
         assert.notInclude(head, "notes")
         assert.strictEqual(lines.length, 4)
       })
@@ -215,7 +224,7 @@ inBrowser("The explorer", (open) => {
     Effect.gen(function*() {
       const { baseUrl, editor } = yield* library
       const { result: id } = yield* editor.racks.create({
-        payload: { name: "Hall", spot: { row: null, label: "a" } }
+        payload: { name: "Hall", depth: null, spot: { row: null, label: "a" } }
       })
       const stored = Effect.map(editor.racks.get({ params: { id } }), ({ boards, extra, name, spot, width }) => ({
         boards,
@@ -282,7 +291,16 @@ inBrowser("The explorer", (open) => {
         assert.strictEqual(await conflict.getByText("s3cret").count(), 0)
         await conflict.getByRole("button", { name: "Save what is chosen" }).click()
         await page.getByRole("heading", { name: "Mine" }).waitFor()
+
+        // What has to be there, and may be `null`, is so without an entry.
+        await explorer.goTo("#/racks/create")
+        await page.getByLabel("Name *").fill("Cellar")
+        await page.getByLabel("Label *").fill("c")
+        await page.getByRole("button", { name: "Create" }).click()
+        await page.getByRole("heading", { name: "Cellar" }).waitFor()
       })
+      const { _items: [, made] } = yield* editor.racks.list()
+      assert.deepStrictEqual([made?.depth, made?.spot.row], [null, null])
       assert.deepStrictEqual(explorer.problems, [])
     }))
 

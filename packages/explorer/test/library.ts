@@ -6,6 +6,7 @@ import {
   Authenticated,
   Converter,
   EmbeddedStore,
+  FileStore,
   History,
   Index,
   Jwt,
@@ -59,6 +60,7 @@ class Spot extends Model.Class<Spot>()("Spot", {
 class Rack extends Model.Class<Rack>()("Rack", {
   id: Model.id({ prefix: "R" }),
   name: Schema.String,
+  depth: Schema.NullOr(Schema.Int),
   width: Schema.Finite.pipe(Model.optional),
   spot: Spot,
   boards: Schema.Array(Spot).pipe(Model.optional),
@@ -66,6 +68,14 @@ class Rack extends Model.Class<Rack>()("Rack", {
   pin: Schema.String.pipe(Model.converted(Converter.contentHasher()), Model.omitted, Model.optional),
   ...Model.versioned
 }, { logged: true }) {}
+
+class Poster extends Model.Class<Poster>()("Poster", {
+  id: Model.id({ prefix: "O" }),
+  name: Schema.String.pipe(Validator.notEmpty),
+  picture: Model.file({ types: ["image/png"], maxSize: "20 kB", image: { small: { width: 32 } } }).pipe(Model.optional),
+  sheets: Model.files({ types: ["image/png", "application/pdf"], maxSize: "20 kB", image: { small: { width: 32 } } }),
+  ...Model.versioned
+}) {}
 
 class Genre extends Model.Class<Genre>()("Genre", {
   id: Schema.String.pipe(Validator.notEmpty),
@@ -94,6 +104,7 @@ const engine = KernelEngine.make("library")
   .register(Books, { many: ["PATCH", "DELETE"] })
   .register(Authors)
   .register(Resource.make(Genre, { methods: ["GET", "POST"] }).require(Role("editor")))
+  .register(Resource.make(Poster, { methods: ["GET", "POST", "PATCH"] }).require(Role("editor")))
   .register(Resource.make(Rack, { methods: ["GET", "POST", "PATCH"] }).require(Role("editor")))
   .register(Resource.make(Person, { methods: ["GET"] }).require(Role("nobody")))
   .register(Tokens.service)
@@ -102,14 +113,22 @@ const engine = KernelEngine.make("library")
 
 export const password = "correct horse"
 
-/** The library on a port of its own, with its page, and with somebody of each role: `editor@example.com`. */
-export const library = Effect.gen(function*() {
+/** The library on a port of its own, with its page, on a store that may have been used before. */
+export const libraryOn = Effect.fnUntraced(function*(store: typeof EmbeddedStore.layer) {
   yield* Effect.promise(() => builtExplorer())
   const accounts = Accounts.fromModel(Person, { login: "email", secret: "password" })
-  const started = yield* engine.test({ store: Layer.mergeAll(EmbeddedStore.layerMemory, Jwt.layer, accounts) })
+  const started = yield* engine.test({ store: Layer.mergeAll(store, FileStore.layerMemory, Jwt.layer, accounts) })
+  return { ...started, editor: yield* started.as({ subject: "N-somebody-else", roles: ["editor"] }) }
+})
+
+/** The library with somebody of each role: `editor@example.com`. */
+export const libraryWithPeopleOn = Effect.fnUntraced(function*(store: typeof EmbeddedStore.layer) {
+  const started = yield* libraryOn(store)
   for (const role of ["editor", "reader", "stranger"]) {
     const person = { email: `${role}@example.com`, password, roles: [role] }
     yield* started.repositories.persons.insert(yield* Model.finalise(Person, person))
   }
-  return { ...started, editor: yield* started.as({ subject: "N-somebody-else", roles: ["editor"] }) }
+  return started
 })
+
+export const library = libraryWithPeopleOn(EmbeddedStore.layerMemory)

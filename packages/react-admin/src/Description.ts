@@ -78,6 +78,8 @@ export interface Allowed {
   readonly updateMany: boolean
   /** Whether the service itself makes tables of a list. Without it, the data provider does. */
   readonly csv: boolean
+  /** Whether documents can be counted and summed up by a pipeline. */
+  readonly aggregate: boolean
   /** Whether changes are streamed. */
   readonly watch: boolean
 }
@@ -140,6 +142,8 @@ export interface FieldDescription {
   readonly label: string
   readonly help?: string | undefined
   readonly isRequired: boolean
+  /** Whether it has to be sent in a new document, where `null` is a value of it. */
+  readonly isNullable: boolean
   /** Whether the caller sets it neither in a new document nor later. */
   readonly isReadOnly: boolean
   /** Whether it is sent and never answered, as a password. */

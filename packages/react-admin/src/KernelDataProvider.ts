@@ -259,11 +259,19 @@ export interface KernelDataProvider {
   ) => Promise<ManyResult>
   /** Deletes all documents that match, or none, as `updateMatching`. */
   readonly deleteMatching: (resource: string, filter: Filter) => Promise<ManyResult>
-  /** Follows a list from now on, through broken connections and restarts. Returns what ends it. */
+  /**
+   * Follows a list from now on, through broken connections and restarts. Returns what ends it. `onConnection` is told `true` each
+   * time that the stream has begun, from when on no change is missed, and `false` when it is interrupted; `onEnd` that it has ended
+   * for good, since the service refuses it.
+   */
   readonly watch: (
     resource: string,
     onChange: (change: Change) => void,
-    options?: { readonly filter?: Filter | undefined; readonly onEnd?: ((error: unknown) => void) | undefined }
+    options?: {
+      readonly filter?: Filter | undefined
+      readonly onConnection?: ((isConnected: boolean) => void) | undefined
+      readonly onEnd?: ((error: unknown) => void) | undefined
+    }
   ) => () => void
   /** All documents that match as a table, with `fields` as its columns in this order. */
   readonly exportCsv: (

@@ -39,6 +39,15 @@ export declare namespace KernelError {
 }
 
 /**
+ * Occurs when a document has been changed in part: what stands before it was written, and a file was refused, whose problem is at its
+ * field. The document is to be read again before anything else of it is written.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class KernelPartialWrite extends KernelError {}
+
+/**
  * Occurs when somebody else has changed the document since it was read: nothing was written. `current` is the document as it
  * is now, and `etag` its tag, with which a write that has looked at it succeeds: `meta: { etag }`.
  *

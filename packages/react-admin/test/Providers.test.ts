@@ -183,6 +183,7 @@ describe("The providers", () => {
         deleteMany: false,
         updateMany: true,
         csv: false,
+        aggregate: true,
         watch: true
       })
       assert.deepStrictEqual(all.resources.map(({ textSearch }) => textSearch), [false, true])

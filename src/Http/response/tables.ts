@@ -202,10 +202,14 @@ const cellOf = (value: unknown, escaped: (text: string) => string): string =>
 /** A spreadsheet evaluates a text that begins like this. */
 const withoutFormula = (text: string): string => /^[=+\-@\t\r]/u.test(text) ? `'${text}` : text
 
-/** The columns of the selected fields, or of what these are part of. */
+/** The columns of the selected fields, or of what these are part of, in the order of the selection. */
 const selected = (columns: ReadonlyArray<Column>, fields: ReadonlyArray<string> | undefined): ReadonlyArray<Column> =>
   fields === undefined ?
     columns :
-    columns.filter(({ name }) =>
-      fields.some((field) => field === name || name.startsWith(`${field}.`) || field.startsWith(`${name}.`))
+    Array.from(
+      new Set(
+        fields.flatMap((field) =>
+          columns.filter(({ name }) => field === name || name.startsWith(`${field}.`) || field.startsWith(`${name}.`))
+        )
+      )
     )

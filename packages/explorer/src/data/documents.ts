@@ -49,6 +49,18 @@ export const isSame = (one: unknown, other: unknown): boolean => {
     keys.every((key) => Object.hasOwn(other, key) && isSame(one[key], other[key]))
 }
 
+/** What is sent of what was entered: fields without a value are left out, but for those of which `null` is one. */
+export const sentOf = (
+  fields: ReadonlyArray<FieldDescription>,
+  entered: { readonly [field: string]: unknown }
+): { readonly [field: string]: unknown } =>
+  Object.fromEntries(
+    fields.flatMap((field) => {
+      const value = plain(entered[field.name], field) ?? (field.isNullable ? null : undefined)
+      return value === undefined ? [] : [[field.name, value] as const]
+    })
+  )
+
 /** What of a document differs from another state of it, by the names of its fields; `null` is no value. */
 export const changesOf = (
   fields: ReadonlyArray<FieldDescription>,
@@ -61,6 +73,35 @@ export const changesOf = (
       return isSame(plain(before[field.name], field), value) ? [] : [[field.name, value ?? null] as const]
     })
   )
+
+/**
+ * What is left to be entered of a form that was written in part: the document as it is now, with the files that it has not taken.
+ * Files are written in the order in which they were chosen.
+ */
+export const leftOf = (
+  fields: ReadonlyArray<FieldDescription>,
+  { before, entered, now }: { readonly [state in "before" | "entered" | "now"]: { readonly [field: string]: unknown } }
+): { readonly [field: string]: unknown } => ({
+  ...now,
+  ...Object.fromEntries(
+    fields.filter(isOfFiles).map(({ items, name }) => {
+      const [had, chosen, has] = [before, entered, now].map((state) => filesOf(state[name])) as [Files, Files, Files]
+      const isNew = (file: unknown) => !had.some((one) => keyOf(one) === keyOf(file))
+      const taken = has.filter(isNew).length
+      if (items === undefined) return [name, taken > 0 ? now[name] : entered[name]]
+      const kept = has.filter((file) => isNew(file) || chosen.some((one) => keyOf(one) === keyOf(file)))
+      return [name, [...kept, ...chosen.filter((one) => one instanceof Blob).slice(taken)]]
+    })
+  )
+})
+
+type Files = ReadonlyArray<unknown>
+
+/** The files of a field, of which there may be one. */
+export const filesOf = (value: unknown): Files =>
+  Array.isArray(value) ? value : value === undefined || value === null ? [] : [value]
+
+const keyOf = (file: unknown): unknown => isObject(file) ? file["key"] : undefined
 
 /** How a document is named to people. */
 export const nameOf = (

@@ -3,7 +3,7 @@ import { Alert, Box, Button, Dialog, DialogActions, DialogContent, DialogContent
 import { type SyntheticEvent, useMemo, useState } from "react"
 import { useTranslate } from "react-admin"
 import { FormProvider } from "react-hook-form"
-import { isObject, plain } from "../data/documents.ts"
+import { isObject, sentOf } from "../data/documents.ts"
 import { textOf } from "../data/text.ts"
 import { defaultsOf } from "../inputs/defaults.ts"
 import { Fields } from "../inputs/Fields.tsx"
@@ -28,12 +28,7 @@ export const ActionDialog = ({ action, onClose, onDone, run }: ActionDialogProps
     setBusy(true)
     setProblem(undefined)
     try {
-      const entered = form.getValues()
-      const args = Object.fromEntries(action.arguments.flatMap((field) => {
-        const value = plain(entered[field.name], field)
-        return value === undefined ? [] : [[field.name, value] as const]
-      }))
-      setAnswer(await run(args))
+      setAnswer(await run(sentOf(action.arguments, form.getValues())))
       onDone()
     } catch (error) {
       refuse(error)

@@ -6,7 +6,7 @@ import { Link, useCreatePath, useNotify, useTranslate } from "react-admin"
 import { FormProvider } from "react-hook-form"
 import { useNavigate } from "react-router-dom"
 import { useConnection, useDescribed } from "../data/Description.tsx"
-import { plain } from "../data/documents.ts"
+import { sentOf } from "../data/documents.ts"
 import { defaultsOf } from "../inputs/defaults.ts"
 import { Fields } from "../inputs/Fields.tsx"
 import { PageTitle } from "../layout/PageTitle.tsx"
@@ -34,12 +34,7 @@ export const CreatePage = () => {
     setBusy(true)
     setProblem(undefined)
     try {
-      const entered = form.getValues()
-      const data = Object.fromEntries(fields.flatMap((field) => {
-        const value = plain(entered[field.name], field)
-        return value === undefined ? [] : [[field.name, value] as const]
-      }))
-      const { data: created } = await dataProvider.create(name, { data })
+      const { data: created } = await dataProvider.create(name, { data: sentOf(fields, form.getValues()) })
       begin(empty)
       await client.invalidateQueries({ queryKey: [name] })
       notify("explorer.form.created", { type: "success" })

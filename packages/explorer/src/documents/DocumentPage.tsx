@@ -32,7 +32,7 @@ const OneDocument = ({ id }: { readonly id: string }) => {
     resource.may.watch
       ? dataProvider.watch(resource.name, (change) => {
         if (change.id === undefined || String(change.id) === id) void refetch()
-      })
+      }, { onConnection: (isConnected) => isConnected && void refetch() })
       : undefined, [dataProvider, id, refetch, resource])
 
   if (isPending) return <LinearProgress aria-label={translate("ra.page.loading")} />

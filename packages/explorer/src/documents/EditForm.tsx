@@ -1,10 +1,10 @@
-import { KernelConflict } from "@appkernel/react-admin"
+import { KernelConflict, KernelPartialWrite } from "@appkernel/react-admin"
 import { Alert, Box, Button, Card } from "@mui/material"
 import { type SyntheticEvent, useEffect, useRef, useState } from "react"
 import { useNotify, useTranslate } from "react-admin"
 import { FormProvider } from "react-hook-form"
 import { useConnection, useDescribed } from "../data/Description.tsx"
-import { changesOf, type Document } from "../data/documents.ts"
+import { changesOf, type Document, leftOf } from "../data/documents.ts"
 import { Fields } from "../inputs/Fields.tsx"
 import { ReadOnly } from "../inputs/ReadOnly.tsx"
 import { Conflict } from "./Conflict.tsx"
@@ -67,11 +67,19 @@ export const EditForm = ({ document, isDeleted, isEditable, onSaved }: EditFormP
       if (error instanceof KernelConflict && error.current !== undefined) setTheirs(error.current as Document)
       else {
         setTheirs(undefined)
+        if (error instanceof KernelPartialWrite) await keepRest(from, values).catch(() => undefined)
         refuse(error)
       }
     } finally {
       setBusy(false)
     }
+  }
+  /** Begins again with what the document has become, so that a second try writes the rest alone. */
+  const keepRest = async (before: Document, entered: { readonly [field: string]: unknown }) => {
+    const { data: now } = await dataProvider.getOne<Document>(name, { id: document.id })
+    seen.current = document
+    begin(now, leftOf(fields, { before, entered, now }))
+    onSaved()
   }
   const submit = (event: SyntheticEvent) => {
     event.preventDefault()

@@ -50,16 +50,17 @@ export const useDocumentForm = (
     return () => globalThis.removeEventListener("beforeunload", ask)
   }, [])
 
-  /** Begins again with a document, as after it was saved. */
-  const begin = useCallback((next: Values) => {
+  /** Begins again with a document, as after it was saved, and with what is still to be saved of it. */
+  const begin = useCallback((next: Values, values: Values = next) => {
+    const hasChanges = Object.keys(changesOf(fields, next, values)).length > 0
     current.current = next
     setBase(next)
-    keep(undefined)
-    setChanged(false)
+    keep(hasChanges ? { base: next, values } : undefined)
+    setChanged(hasChanges)
     setRestored(false)
     setProblem(undefined)
-    reset(next)
-  }, [keep, reset])
+    reset(values)
+  }, [fields, keep, reset])
 
   /** Shows what the service says is wrong: at each field, and above the form what is about none. */
   const refuse = (error: unknown) => {

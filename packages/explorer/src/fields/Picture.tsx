@@ -2,31 +2,42 @@ import type { FieldDescription } from "@appkernel/react-admin"
 import FileIcon from "@mui/icons-material/InsertDriveFileOutlined"
 import { Box } from "@mui/material"
 import { useEffect, useState } from "react"
-import { useConnection } from "../data/Description.tsx"
-import { isObject } from "../data/documents.ts"
+import { useRecordContext } from "react-admin"
+import { useConnection, useDescribed } from "../data/Description.tsx"
+import { type Document, isObject } from "../data/documents.ts"
 import { textOf } from "../data/text.ts"
+import { keyIn } from "./FileName.tsx"
 
 interface PictureProps {
+  /** That of the file, or of the list that it is in. */
   readonly field: FieldDescription
-  readonly value: unknown
-  readonly resource: string
-  readonly id: string
+  readonly file: unknown
   readonly size?: number
 }
 
-/** The picture of a field, as small as the service makes it, at an address that counts for some minutes. */
-export const Picture = ({ field, id, resource, size = 36, value }: PictureProps) => {
+/** Whether a file is shown as a picture. */
+export const isPicture = ({ items, type }: FieldDescription, file: unknown): boolean => {
+  const said = isObject(file) ? file["type"] : undefined
+  return (items?.type ?? type) === "image" && (typeof said !== "string" || said.startsWith("image/"))
+}
+
+/** A picture of the document, as small as the service makes it, at an address that counts for some minutes. */
+export const Picture = ({ field, file, size = 36 }: PictureProps) => {
   const { dataProvider } = useConnection()
+  const document = useRecordContext<Document>()
+  const { name: resource } = useDescribed()
   const [url, setUrl] = useState<string>()
-  const key = isObject(value) ? textOf(value["sha256"] ?? value["key"]) : ""
-  const isPicture = field.type === "image" && key !== ""
-  const [smallest] = field.file?.sizes ?? []
+  const id = document?.id
+  const key = keyIn(field, file)
+  // Another file at the same place is another picture.
+  const content = isObject(file) ? textOf(file["sha256"] ?? file["key"]) : ""
+  const [smallest] = (field.items ?? field).file?.sizes ?? []
   useEffect(() => {
-    if (!isPicture) return undefined
+    if (id === undefined || content === "") return undefined
     let isGone = false
     const load = async () => {
       try {
-        const made = await dataProvider.fileUrl(resource, id, field.name, { size: smallest })
+        const made = await dataProvider.fileUrl(resource, id, field.name, { key, size: smallest })
         if (!isGone) setUrl(made)
       } catch {
         // The name of the file is there instead.
@@ -37,9 +48,8 @@ export const Picture = ({ field, id, resource, size = 36, value }: PictureProps)
     return () => {
       isGone = true
     }
-  }, [dataProvider, field.name, id, isPicture, resource, smallest])
-  if (key === "") return <Box component="span" sx={{ color: "text.secondary" }}>–</Box>
-  const name = isObject(value) ? textOf(value["name"]) : ""
+  }, [content, dataProvider, field.name, id, key, resource, smallest])
+  const name = isObject(file) ? textOf(file["name"]) : ""
   return url === undefined
     ? <FileIcon fontSize="small" color="disabled" titleAccess={name} />
     : (

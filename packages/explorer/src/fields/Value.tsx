@@ -176,7 +176,8 @@ const Elements = (
       </Box>
     )
   }
-  const isText = items.type !== "model" && items.type !== "reference" && items.type !== "json" &&
+  const isText = items.file === undefined && items.type !== "model" && items.type !== "reference" &&
+    items.type !== "json" &&
     items.type !== "longText"
   const shown = isBrief ? value.slice(0, briefElements) : value
   return (

@@ -7,7 +7,7 @@ import { isObject } from "../data/documents.ts"
 import { hueOf } from "../fields/tones.ts"
 
 /** The documents of a model by their states: a bar, each part of which leads to its documents. */
-export const StateBar = ({ resource: { fields, name, path } }: { readonly resource: ResourceDescription }) => {
+export const StateBar = ({ resource: { fields, may, name, path } }: { readonly resource: ResourceDescription }) => {
   const { ask } = useConnection()
   const [locale] = useLocaleState()
   const state = fields.find(({ isFilterable, path, type }) =>
@@ -23,8 +23,7 @@ export const StateBar = ({ resource: { fields, name, path } }: { readonly resour
         typeof _id === "string" && typeof count === "number" ? [[_id, count] as const] : []
       )
     },
-    enabled: state !== undefined
-    // Not every caller may count in this way.
+    enabled: state !== undefined && may.aggregate
   })
   if (state === undefined || data.length === 0) return <Box sx={{ height: 12 }} />
   const counts = (state.choices ?? []).flatMap(({ id, label }) => {

@@ -53,8 +53,8 @@ export const Fields = ({ fields, isDisabled = false, isNew = false, source = "" 
             {isSet(field)
               ? (
                 <Input
-                  // What is only sent stays as it is while nothing is entered.
-                  field={field.isWriteOnly && !isNew ? { ...field, isRequired: false } : field}
+                  // What is only sent stays as it is while nothing is entered, and an empty input is `null` where this is a value.
+                  field={field.isNullable || (field.isWriteOnly && !isNew) ? { ...field, isRequired: false } : field}
                   source={path}
                   isDisabled={isDisabled}
                 />

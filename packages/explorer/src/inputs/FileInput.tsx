@@ -4,10 +4,10 @@ import { Box, Button, FormHelperText, IconButton, Typography } from "@mui/materi
 import { type ChangeEvent, useEffect, useId, useMemo } from "react"
 import { useLocaleState, useRecordContext, useTranslate } from "react-admin"
 import { useController, useFormState } from "react-hook-form"
-import { useDescribed } from "../data/Description.tsx"
-import { type Document, isObject } from "../data/documents.ts"
+import { type Document, filesOf, isObject } from "../data/documents.ts"
 import { textOf } from "../data/text.ts"
-import { Picture } from "../fields/Picture.tsx"
+import { FileName } from "../fields/FileName.tsx"
+import { isPicture, Picture } from "../fields/Picture.tsx"
 import type { InputProps } from "./InputProps.ts"
 import { problemAt } from "./problems.ts"
 
@@ -16,16 +16,12 @@ export const FileInput = ({ field, isDisabled = false, source }: InputProps) => 
   const translate = useTranslate()
   const [locale] = useLocaleState()
   const id = useId()
-  const { field: { onChange, value } } = useController({ name: source })
+  const { field: { onChange, ref, value } } = useController({ name: source })
   const { errors } = useFormState({ name: source })
   const problem = problemAt(errors, source)
   const isMany = field.type === "list"
   const { file } = isMany ? field.items ?? field : field
-  const files: ReadonlyArray<unknown> = isMany
-    ? Array.isArray(value) ? value : []
-    : value === undefined || value === null
-    ? []
-    : [value]
+  const files = filesOf(value)
   const set = (next: ReadonlyArray<unknown>) => onChange(isMany ? next : next.at(-1) ?? null)
   const choose = ({ target }: ChangeEvent<HTMLInputElement>) => {
     const chosen = Array.from(target.files ?? [])
@@ -52,7 +48,7 @@ export const FileInput = ({ field, isDisabled = false, source }: InputProps) => 
         <Box key={i} sx={{ display: "flex", alignItems: "center", gap: 1, py: 0.5 }}>
           {one instanceof File
             ? <Chosen file={one} />
-            : <Kept field={isMany ? field.items ?? field : field} value={one} />}
+            : <Kept field={field} file={one} />}
           {!isDisabled && (
             <IconButton
               size="small"
@@ -65,12 +61,22 @@ export const FileInput = ({ field, isDisabled = false, source }: InputProps) => 
         </Box>
       ))}
       {!isDisabled && (
-        <Button component="label" variant="outlined" startIcon={<AttachIcon />} sx={{ mt: 0.5 }}>
+        <Button
+          component="label"
+          role={undefined}
+          tabIndex={-1}
+          variant="outlined"
+          startIcon={<AttachIcon />}
+          sx={{ mt: 0.5, "&:focus-within": { outline: 2, outlineColor: "primary.main", outlineOffset: 2 } }}
+        >
           {translate(isMany ? "explorer.form.chooseFiles" : "explorer.form.chooseFile")}
           <Box
             component="input"
             id={id}
             type="file"
+            ref={ref}
+            aria-invalid={problem !== undefined}
+            aria-describedby={`${id}-help`}
             multiple={isMany}
             accept={file?.types.join(",")}
             onChange={choose}
@@ -79,7 +85,7 @@ export const FileInput = ({ field, isDisabled = false, source }: InputProps) => 
         </Button>
       )}
       {(problem !== undefined || help !== "") && (
-        <FormHelperText error={problem !== undefined}>{problem ?? help}</FormHelperText>
+        <FormHelperText id={`${id}-help`} error={problem !== undefined}>{problem ?? help}</FormHelperText>
       )}
     </Box>
   )
@@ -88,18 +94,14 @@ export const FileInput = ({ field, isDisabled = false, source }: InputProps) => 
 const nameOf = (value: unknown): string =>
   value instanceof File ? value.name : isObject(value) ? textOf(value["name"]) : ""
 
-const Kept = ({ field, value }: { readonly field: InputProps["field"]; readonly value: unknown }) => {
-  const document = useRecordContext<Document>()
-  const { name } = useDescribed()
-  return (
-    <>
-      {document !== undefined && field.type === "image" && (
-        <Picture field={field} value={value} resource={name} id={document.id} size={64} />
-      )}
-      <bdi>{nameOf(value)}</bdi>
-    </>
-  )
-}
+const Kept = ({ field, file }: { readonly field: InputProps["field"]; readonly file: unknown }) => (
+  <>
+    {useRecordContext<Document>() !== undefined && isPicture(field, file) && (
+      <Picture field={field} file={file} size={64} />
+    )}
+    <FileName field={field} file={file} />
+  </>
+)
 
 const Chosen = ({ file }: { readonly file: File }) => {
   const url = useMemo(() => file.type.startsWith("image/") ? URL.createObjectURL(file) : undefined, [file])

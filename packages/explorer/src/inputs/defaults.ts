@@ -6,6 +6,7 @@ export const defaultsOf = (fields: ReadonlyArray<FieldDescription>): { readonly 
     fields.flatMap((field): ReadonlyArray<readonly [string, unknown]> => {
       if (field.isReadOnly || !field.isSetOnCreate) return []
       if (field.default !== undefined) return [[field.name, field.default]]
+      if (field.isNullable) return [[field.name, null]]
       if (field.type === "model" && field.isRequired) return [[field.name, defaultsOf(field.fields ?? [])]]
       if (field.type === "boolean" && field.isRequired) return [[field.name, false]]
       return field.type === "list" && field.isRequired ? [[field.name, []]] : []

@@ -4,7 +4,7 @@ import { useState } from "react"
 import { useListContext, useNotify, useStore, useTranslate } from "react-admin"
 import { useConnection, useDescribed } from "../data/Description.tsx"
 import { saveAs } from "../data/saveAs.ts"
-import { columnsOf, hiddenColumnsOf } from "./columns.ts"
+import { columnsOf, hiddenColumnsOf, inOrder } from "./columns.ts"
 
 /** Saves the documents of the filter as a table, with the columns that are shown, in the order that is shown. */
 export const CsvButton = () => {
@@ -14,12 +14,13 @@ export const CsvButton = () => {
   const resource = useDescribed()
   const { filterValues, sort, total } = useListContext()
   const [hidden] = useStore<Array<string>>(`${resource.name}.datatable`, Array.from(hiddenColumnsOf(resource)))
+  const [ranks] = useStore<Array<number>>(`${resource.name}.datatable_columnRanks`)
   const [isBusy, setBusy] = useState(false)
   if (total === 0) return null
   const save = async () => {
     setBusy(true)
     try {
-      const columns = columnsOf(resource).filter(({ path, type }) =>
+      const columns = inOrder(columnsOf(resource), ranks).filter(({ path, type }) =>
         !hidden.includes(path) && type !== "image" && type !== "file"
       )
       const table = await dataProvider.exportCsv(resource.name, {

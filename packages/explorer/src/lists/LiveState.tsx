@@ -3,7 +3,7 @@ import { useTranslate } from "react-admin"
 import type { LiveRows } from "./useLiveRows.ts"
 
 /** Whether the list is live, and what has just come into it or left it. */
-export const LiveState = ({ live: { entered, isLive, left } }: { readonly live: LiveRows }) => {
+export const LiveState = ({ live: { entered, is, left } }: { readonly live: LiveRows }) => {
   const translate = useTranslate()
   const said = [
     ...(entered > 0 ? [translate("explorer.live.entered", { smart_count: entered })] : []),
@@ -11,18 +11,24 @@ export const LiveState = ({ live: { entered, isLive, left } }: { readonly live: 
   ].join(", ")
   return (
     <>
-      {isLive && (
-        <Tooltip title={translate("explorer.live.help")}>
+      {is !== "still" && (
+        <Tooltip title={translate(`explorer.live.${is}.help`)}>
           <Chip
             size="small"
             variant="outlined"
             icon={
               <Box
                 component="span"
-                sx={{ width: 7, height: 7, borderRadius: "50%", backgroundColor: "success.main", ml: "8px !important" }}
+                sx={{
+                  width: 7,
+                  height: 7,
+                  borderRadius: "50%",
+                  backgroundColor: is === "live" ? "success.main" : "warning.main",
+                  ml: "8px !important"
+                }}
               />
             }
-            label={translate("explorer.live.label")}
+            label={translate(`explorer.live.${is}.label`)}
           />
         </Tooltip>
       )}

@@ -12,6 +12,16 @@ export const columnsOf = ({ fields, representation }: ResourceDescription): Read
   return shown.toSorted((one, other) => rank(one) - rank(other))
 }
 
+/** The columns in the order that somebody has chosen: `ranks` has the place of each in the list of them all. */
+export const inOrder = <A>(columns: ReadonlyArray<A>, ranks: ReadonlyArray<number> = []): ReadonlyArray<A> => {
+  const ordered: Array<A> = []
+  for (const [i, column] of columns.entries()) {
+    const rank = ranks.indexOf(i)
+    ordered[rank === -1 ? i : rank] = column
+  }
+  return ordered.filter(() => true)
+}
+
 const isOfService = /^(?:version|revision|updated|updated_by|created_by|sha256|password|hash)$/u
 
 /** The paths of the columns that are hidden until somebody chooses them. */

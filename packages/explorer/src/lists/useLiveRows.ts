@@ -5,8 +5,8 @@ import { type Document, isSame } from "../data/documents.ts"
 
 /** What happens in a list while somebody looks at it. */
 export interface LiveRows {
-  /** Whether the model has a stream of changes. */
-  readonly isLive: boolean
+  /** How it follows the changes of its model: not or not yet, now, not at the moment, no longer. */
+  readonly is: "still" | "live" | "interrupted" | "ended"
   /** The rows that somebody has just written. */
   readonly touched: ReadonlySet<string>
   /** How many rows have come into what is shown, and how many have left it. */
@@ -14,7 +14,7 @@ export interface LiveRows {
   readonly left: number
 }
 
-const still: LiveRows = { isLive: true, touched: new Set(), entered: 0, left: 0 }
+const still: Omit<LiveRows, "is"> = { touched: new Set(), entered: 0, left: 0 }
 
 /** How long a row is lit, and how long several changes are gathered before the list is asked for again. */
 const litFor = 4_000
@@ -25,7 +25,8 @@ export const useLiveRows = (): LiveRows => {
   const { dataProvider } = useConnection()
   const { may, name } = useDescribed()
   const { data, filterValues, isPlaceholderData, page, perPage, refetch, sort } = useListContext<Document>()
-  const [state, setState] = useState<LiveRows>(still)
+  const [is, setIs] = useState<LiveRows["is"]>("still")
+  const [state, setState] = useState(still)
   const query = JSON.stringify([name, filterValues, page, perPage, sort])
   const seen = useRef<{ readonly query: string; readonly rows: ReadonlyArray<Document> }>(undefined)
   const again = useRef(refetch)
@@ -36,15 +37,24 @@ export const useLiveRows = (): LiveRows => {
   useEffect(() => {
     if (!may.watch) return undefined
     let timer: ReturnType<typeof setTimeout> | undefined
-    const stop = dataProvider.watch(name, () => {
+    const read = () => {
       timer ??= setTimeout(() => {
         timer = undefined
         void again.current()
       }, gatherFor)
+    }
+    const stop = dataProvider.watch(name, read, {
+      onConnection: (isConnected) => {
+        setIs(isConnected ? "live" : "interrupted")
+        // What was written while nothing was told.
+        if (isConnected) read()
+      },
+      onEnd: () => setIs("ended")
     })
     return () => {
       clearTimeout(timer)
       stop()
+      setIs("still")
     }
   }, [dataProvider, may.watch, name])
 
@@ -60,7 +70,6 @@ export const useLiveRows = (): LiveRows => {
     const changed = data.filter((row) => earlier.has(row.id) && !isSame(earlier.get(row.id), row))
     if (entered.length + left.length + changed.length === 0) return
     setState({
-      isLive: true,
       touched: new Set([...entered, ...changed].map(({ id }) => id)),
       entered: entered.length,
       left: left.length
@@ -73,5 +82,5 @@ export const useLiveRows = (): LiveRows => {
     return () => clearTimeout(timer)
   }, [state])
 
-  return may.watch ? state : { ...state, isLive: false }
+  return { ...state, is }
 }

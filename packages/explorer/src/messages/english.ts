@@ -67,8 +67,12 @@ export const english = {
     present: "has a value"
   },
   live: {
-    label: "Live",
-    help: "What others change is shown at once.",
+    live: { label: "Live", help: "What others change is shown at once." },
+    interrupted: {
+      label: "Not live",
+      help: "There is no connection at the moment, so that this may be outdated. It is tried again and again."
+    },
+    ended: { label: "Not live", help: "The service does not tell changes any more. Reload the page to try it again." },
     entered: "%{smart_count} new row |||| %{smart_count} new rows",
     left: "%{smart_count} row has left |||| %{smart_count} rows have left"
   },

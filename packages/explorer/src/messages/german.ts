@@ -238,8 +238,15 @@ export const german: Messages = {
       present: "hat einen Wert"
     },
     live: {
-      label: "Live",
-      help: "Was andere ändern, ist sofort zu sehen.",
+      live: { label: "Live", help: "Was andere ändern, ist sofort zu sehen." },
+      interrupted: {
+        label: "Nicht live",
+        help: "Zurzeit fehlt die Verbindung; dies kann veraltet sein. Sie wird immer wieder versucht."
+      },
+      ended: {
+        label: "Nicht live",
+        help: "Der Dienst meldet keine Änderungen mehr. Laden Sie die Seite neu, um es noch einmal zu versuchen."
+      },
       entered: "%{smart_count} neue Zeile |||| %{smart_count} neue Zeilen",
       left: "%{smart_count} Zeile ist weg |||| %{smart_count} Zeilen sind weg"
     },

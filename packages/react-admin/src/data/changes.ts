@@ -8,11 +8,12 @@ import { KernelError } from "../KernelError.ts"
  * Follows a list by events over `fetch`, which sends credentials: an `EventSource` does not. It begins with the next change, and goes
  * on after its last event when a connection ends.
  */
-export const followChanges = ({ caller, path, query, onChange, onEnd, signal, wait, recordOf }: {
+export const followChanges = ({ caller, onChange, onConnection, onEnd, path, query, recordOf, signal, wait }: {
   readonly caller: Caller
   readonly path: string
   readonly query: URLSearchParams
   readonly onChange: (change: Change) => void
+  readonly onConnection: (isConnected: boolean) => void
   readonly onEnd: (error: unknown) => void
   readonly signal: AbortSignal
   readonly wait: (milliseconds: number, signal: AbortSignal) => Promise<void>
@@ -21,6 +22,12 @@ export const followChanges = ({ caller, path, query, onChange, onEnd, signal, wa
   let place = "now"
   let pause = first
   let isBehind = false
+  let isConnected = false
+  const connect = (now: boolean) => {
+    if (isConnected === now || signal.aborted) return
+    isConnected = now
+    onConnection(now)
+  }
   const tell = (text: string) => {
     const messages: unknown = JSON.parse(text)
     for (const message of Array.isArray(messages) ? messages.filter(isJson) : []) {
@@ -41,11 +48,12 @@ export const followChanges = ({ caller, path, query, onChange, onEnd, signal, wa
     const headers = { accept: "text/event-stream" }
     const { body } = await caller.send({ path, query: asked, headers, signal })
     if (body === null) return
-    for await (const { data, event, id } of eventsOf(body)) {
+    for await (const { data, event, id } of eventsOf(body, wait)) {
       if (event === "error") return
       // What is read from now on misses nothing.
       if (isBehind) onChange({ operation: "reset" })
       isBehind = false
+      connect(true)
       if (event === "data") tell(data)
       if (id !== "") [place, pause] = [id, first]
     }
@@ -55,6 +63,7 @@ export const followChanges = ({ caller, path, query, onChange, onEnd, signal, wa
       // oxlint-disable-next-line eslint/no-await-in-loop -- a connection comes after the one before
       const error: unknown = await once().then(() => undefined, (cause: unknown) => cause)
       if (signal.aborted) return
+      connect(false)
       if (error instanceof KernelError && error.status === 410) [place, isBehind] = ["now", true]
       else if (error instanceof KernelError && isFinal(error.status)) return onEnd(error)
       const asked = error instanceof KernelError ? Number(error.body["retry_after"] ?? 0) * 1_000 : 0
@@ -70,6 +79,9 @@ export const followChanges = ({ caller, path, query, onChange, onEnd, signal, wa
 const first = 500
 const last = 60_000
 
+/** After how long without a sign of life a connection is over: of several that the service gives. */
+const silence = 60_000
+
 /** Whether asking again has no use. */
 const isFinal = (status: number): boolean => status !== 0 && status !== 408 && status !== 429 && status < 500
 
@@ -80,14 +92,19 @@ interface ServerSentEvent {
 }
 
 /** The events of a body. */
-async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerSentEvent> {
+async function* eventsOf(
+  body: ReadableStream<Uint8Array>,
+  wait: (milliseconds: number, signal: AbortSignal) => Promise<void>
+): AsyncGenerator<ServerSentEvent> {
   let [rest, event, data, id] = ["", "", "", ""]
   const decoder = new TextDecoder()
   const reader = body.getReader()
   try {
     for (;;) {
+      const heard = new AbortController()
+      const silent = wait(silence, heard.signal).then(() => ({ done: true, value: undefined } as const))
       // oxlint-disable-next-line eslint/no-await-in-loop -- parts of a body come one after the other
-      const { done, value } = await reader.read()
+      const { done, value } = await Promise.race([reader.read(), silent]).finally(() => heard.abort())
       if (done) return
       const lines = (rest + decoder.decode(value, { stream: true })).split("\n")
       rest = lines.pop() ?? ""

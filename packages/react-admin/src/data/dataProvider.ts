@@ -24,7 +24,7 @@ import type {
 import { KernelConflict, KernelError } from "../KernelError.ts"
 import { followChanges } from "./changes.ts"
 import { csvOf } from "./csv.ts"
-import { chosenFiles, isFileField, writeFiles } from "./files.ts"
+import { atFileField, chosenFiles, isFileField, writeFiles } from "./files.ts"
 import { addFilter } from "./filters.ts"
 import { isSameJson, mergePatch } from "./mergePatch.ts"
 
@@ -155,7 +155,7 @@ export const makeDataProvider = (
       // Whoever names a new document means no other one.
       headers: { prefer: "return=representation", ...sent["id"] === undefined ? {} : { "if-none-match": "*" } },
       body: files.length === 0 ? sent : formOf(sent, data, files)
-    })
+    }).catch((error: unknown) => Promise.reject(atFileField(error, files, data)))
     // As of lists.
     return { data: await writtenOf(response, data) as T }
   }
@@ -220,7 +220,8 @@ export const makeDataProvider = (
           ? { method: "POST", path, body: { ...withoutNull(whole), id } }
           : { method: "PUT", path: at, body: withoutNull(whole) }
       })
-    const hasFiles = await writeFiles(caller, at, written, { data, previous: previousData })
+    const isWritten = response !== undefined
+    const hasFiles = await writeFiles(caller, at, written, { data, previous: previousData, isWritten })
     const record = response !== undefined && !hasFiles
       ? await writtenOf(response, { ...previousData, ...data }, id)
       : may.get
@@ -366,14 +367,14 @@ export const makeDataProvider = (
       return many(resource, "PATCH", filter, { body })
     },
     deleteMatching: async (name, filter) => many(await resourceOf(name), "DELETE", filter),
-    watch: (name, onChange, { filter, onEnd = () => undefined } = {}) => {
+    watch: (name, onChange, { filter, onConnection = () => undefined, onEnd = () => undefined } = {}) => {
       const stop = new AbortController()
       const start = async () => {
         const { path, representation } = await resourceOf(name)
         const query = new URLSearchParams()
         addFilter(query, filter, { search: representation })
-        const options = { caller, path: `${path}/changes`, query, onChange, onEnd, signal: stop.signal, wait }
-        followChanges({ ...options, recordOf: (value, key) => recordOf({ id: key, ...jsonObject(value) }) })
+        const options = { caller, path: `${path}/changes`, query, onChange, onConnection, onEnd, signal: stop.signal }
+        followChanges({ ...options, wait, recordOf: (value, key) => recordOf({ id: key, ...jsonObject(value) }) })
       }
       void start().catch(onEnd)
       return () => stop.abort()
@@ -400,7 +401,7 @@ export const makeDataProvider = (
       const at = `${pathOf(await resourceOf(name), id)}/${encodeURIComponent(field)}`
       const path = `${key === undefined ? at : `${at}/${encodeURIComponent(key)}`}/address`
       const href = jsonText(jsonObject(await caller.json({ method: "POST", path }))["href"]) ?? ""
-      return caller.urlOf(size === undefined ? href : `${href}&size=${encodeURIComponent(size)}`)
+      return caller.urlOf(href, size === undefined ? undefined : new URLSearchParams({ size }))
     }
   }
   return provider
@@ -450,7 +451,7 @@ const sentOf = (fields: ReadonlyArray<FieldDescription>, data: Json, keepsNull =
     // A password that was not entered stays as it is.
     if (field.isWriteOnly && (isEmpty || value === "")) continue
     if (!isEmpty) sent[field.name] = value
-    else if (keepsNull) sent[field.name] = null
+    else if (keepsNull || field.isNullable) sent[field.name] = null
   }
   return sent
 }

@@ -2,6 +2,7 @@
 import type { Caller } from "../calls/caller.ts"
 import type { FieldDescription } from "../Description.ts"
 import { isJson, type Json, jsonList } from "../description/json.ts"
+import { KernelError, KernelPartialWrite } from "../KernelError.ts"
 
 /** The file that a form has chosen: as it is, or as react-admin's inputs have it. */
 const chosenFile = (value: unknown): File | Blob | undefined => {
@@ -16,17 +17,44 @@ export const isFileField = ({ file, items }: FieldDescription): boolean =>
 export const chosenFiles = (data: Json, { items, name }: FieldDescription): ReadonlyArray<File | Blob> =>
   (items === undefined ? [data[name]] : jsonList(data[name])).map(chosenFile).filter((file) => file !== undefined)
 
-/** Writes the files of a document that differ from those that it has; whether there were some. */
+/** Says of an error of files, which names no field, at which one it is: the only one, or that which takes none of such files. */
+export const atFileField = (error: unknown, fields: ReadonlyArray<FieldDescription>, data: Json): unknown => {
+  if (!(error instanceof KernelError) || !refusals.has(error.status)) return error
+  if (Object.keys(error.body.errors).length > 0) return error
+  const at = fields.length === 1 ? fields[0] : fields.find((field) => {
+    const { maxSize = Infinity, types = [] } = (field.items ?? field).file ?? {}
+    return chosenFiles(data, field).some(({ size, type }) =>
+      size > maxSize || (types.length > 0 && !types.includes(type))
+    )
+  })
+  if (at === undefined) return error
+  const body = { ...error.body, errors: { [at.name]: error.message } }
+  return new KernelError(error.status, error.message, body, { cause: error })
+}
+
+/** Too large, of another type, unreadable. */
+const refusals = new Set([413, 415, 422])
+
+/**
+ * Writes the files of a document that differ from those that it has; whether there were some. What is refused after something of the
+ * document was written fails with a `KernelPartialWrite`.
+ */
 export const writeFiles = async (
   caller: Caller,
   at: string,
   fields: ReadonlyArray<FieldDescription>,
-  { data, previous }: { readonly data: Json; readonly previous: Json | undefined }
+  { data, isWritten, previous }: {
+    readonly data: Json
+    readonly previous: Json | undefined
+    /** Whether the other fields have been written. */
+    readonly isWritten: boolean
+  }
 ): Promise<boolean> => {
   const calls = fields.filter(isFileField).flatMap((field) => {
     if (!Object.hasOwn(data, field.name)) return []
     const path = `${at}/${encodeURIComponent(field.name)}`
     const sent = chosenFiles(data, field).map((file) => ({
+      field,
       method: field.items === undefined ? "PUT" : "POST",
       path,
       body: file,
@@ -39,13 +67,17 @@ export const writeFiles = async (
       )
     // A new file takes the place of the one before.
     const removed = field.items === undefined
-      ? gone.length > 0 && sent.length === 0 ? [{ method: "DELETE", path }] : []
-      : gone.map((key) => ({ method: "DELETE", path: `${path}/${encodeURIComponent(key ?? "")}` }))
+      ? gone.length > 0 && sent.length === 0 ? [{ field, method: "DELETE", path }] : []
+      : gone.map((key) => ({ field, method: "DELETE", path: `${path}/${encodeURIComponent(key ?? "")}` }))
     return [...removed, ...sent]
   })
-  for (const call of calls) {
+  for (const [i, { field, ...call }] of calls.entries()) {
     // oxlint-disable-next-line eslint/no-await-in-loop -- each is a write of the same document
-    await caller.send(call)
+    await caller.send(call).catch((cause: unknown) => {
+      const error = atFileField(cause, [field], data)
+      if (!(error instanceof KernelError) || !(isWritten || i > 0)) throw error
+      throw new KernelPartialWrite(error.status, error.message, error.body, { cause })
+    })
   }
   return calls.length > 0
 }

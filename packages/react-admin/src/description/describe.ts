@@ -163,6 +163,7 @@ const mayOf = (
     deleteMany: operations.has("delete_many"),
     updateMany: operations.has("patch_many"),
     csv: operations.get("list")?.answers.get("200")?.has("text/csv") === true,
+    aggregate: isAt("aggregate", `${path}/aggregate`),
     watch: isAt("changes", `${path}/changes`)
   }
 }

@@ -79,6 +79,7 @@ const describeField = (name: string, { context, depth, forms, meta, path }: At):
   const changed = propertyOf(forms.changed)
   // Formats of what is sent, such as that of e-mail addresses, are not those of what is answered.
   const schema = { ...created ?? changed, ...answered }
+  const isRequired = own["required"] === true || isRequiredIn(forms.created, name)
   const isSent = (property: Json | undefined, form: Json | undefined) =>
     property !== undefined && property["readOnly"] !== true && (name !== "id" || isRequiredIn(form, name))
   const isSetOnCreate = isSent(created, forms.created)
@@ -110,7 +111,8 @@ const describeField = (name: string, { context, depth, forms, meta, path }: At):
     type,
     label: labelIn(own, name),
     help: helpOf(schema),
-    isRequired: own["required"] === true || isRequiredIn(forms.created, name),
+    isRequired,
+    isNullable: isRequired && takesNull(jsonObject(forms.created?.["properties"])[name]),
     isReadOnly: !isFile && !isSetOnCreate && !isSetOnUpdate,
     isWriteOnly,
     isSetOnCreate: isFile || isSetOnCreate,
@@ -131,6 +133,12 @@ interface Described extends Omit<At, "meta"> {
   readonly name: string
   readonly own: Json
   readonly schema: Json
+}
+
+/** Whether `null` is a value of a type. */
+const takesNull = (schema: unknown): boolean => {
+  const { anyOf, type } = jsonObject(schema)
+  return type === "null" || jsonList(type).includes("null") || jsonList(anyOf).some(takesNull)
 }
 
 const isRequiredIn = (form: Json | undefined, name: string): boolean => jsonTexts(form?.["required"]).includes(name)
