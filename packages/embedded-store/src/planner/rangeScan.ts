@@ -45,7 +45,9 @@ export const byRanges = (
     if (rest !== undefined) return rest(cost, test)?.filter(({ recordId }) => visited.add(recordId))
     if (left > 0 && state.at < ranges.length) {
       // A table that knows places passes over any number at once.
-      const some = entries.countIn?.(ranges.at(state.at)) === undefined ? Math.min(left, passedPerStep) : left
+      const places = left > passedPerStep ? entries.learn?.(ranges.at(state.at), false) : undefined
+      if (places === "more") return []
+      const some = places === "known" ? left : Math.min(left, passedPerStep)
       left -= some
       passOver(state, some)
       if (left > 0) return []
@@ -69,19 +71,27 @@ export const countEntries = (
   const documents = store.documents(collection.number)
   const entries = store.entries(plan.index.number)
   const state = rangeScanOf(documents, entries, plan)
+  const range = plan.ranges.at(0)
+  const all = (count: number) => {
+    state.at = 1
+    return Result.succeed([count])
+  }
   let isBegun = false
   let rest: Candidates | undefined
   return () => {
     if (!isBegun) {
       isBegun = true
-      const range = plan.ranges.at(0)
       const known = entries.countIn?.(range)
-      let count = known ?? 0
-      if (known === undefined) entries.scanKeys(range, () => ++count <= keysPerStep)
-      if (known !== undefined || count <= keysPerStep) {
-        state.at = 1
-        return Result.succeed([count])
-      }
+      if (known !== undefined) return all(known)
+      let count = 0
+      entries.scanKeys(range, () => ++count <= keysPerStep)
+      if (count <= keysPerStep) return all(count)
+    }
+    if (state.at === 0 && state.position === undefined) {
+      const places = entries.learn?.(range, true)
+      if (places === "more") return nothingYet
+      const known = places === "known" ? entries.countIn?.(range) : undefined
+      if (known !== undefined) return all(known)
     }
     remember(state)
     if (isStuck(state)) rest ??= inOrder(documents, end())
@@ -101,6 +111,8 @@ export const countEntries = (
 const keysPerStep = 4096
 
 // internal
+
+const nothingYet: Result.Result<ReadonlyArray<number>> = Result.succeed([])
 
 // This takes about a millisecond.
 const passedPerStep = 16_384

@@ -43,6 +43,11 @@ export interface Table<Value, Written = Value> {
    * the transaction has written is left out.
    */
   readonly likelyKeyAt?: ((range: Range, place: number) => string | undefined) | undefined
+  /**
+   * Learns, a step at a time, how many keys the parts of a large range have: `more` until {@link Table.keyAt} passes over any number
+   * of them at once, `unknown` where that can't be. {@link Table.countIn} knows the number of those whose keys are checked.
+   */
+  readonly learn?: ((range: Range, isChecked: boolean) => "more" | "known" | "unknown") | undefined
   /** The number of keys in a range, in a table that knows it without reading them. */
   readonly countIn?: ((range: Range) => number | undefined) | undefined
 }

@@ -2,7 +2,7 @@ import { DataDamaged } from "@appkernel/document-store/StoreError"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Context, Effect, Exit, Fiber, Layer, Result, Schema } from "effect"
 import { freshDirectory } from "../../../../test/support/folders.ts"
-import { spend } from "../../../document-store/src/internal/stepBudget.ts"
+import { beginStep, spend } from "../../../document-store/src/internal/stepBudget.ts"
 import { recordIdOf } from "../../../mql/src/bson/keyEncoding.ts"
 import * as keyValueLmdb from "../../src/storage/lmdb/store.ts"
 import * as keyValueMemory from "../../src/storage/memory/store.ts"
@@ -35,6 +35,18 @@ const recordBound = Arbitrary.map(
 const recordId = Arbitrary.map(Arbitrary.schema(byte), (byte) => recordIdOf(0xfff0 + byte % 40))
 
 const change = Arbitrary.all({ key, isRemoved: Arbitrary.schema(Schema.Boolean) })
+
+// Several blocks of keys, whose places a store on disk learns.
+const place = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 6_500 }))
+
+const placedKey = (number: number) => `key ${String(number).padStart(5, "0")}`
+
+const placedStep = Schema.Struct({
+  at: place,
+  length: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1_500 })),
+  isRemoved: Schema.Boolean,
+  way: Schema.Literals(["job", "aborted", "long job"])
+})
 
 const keysOf = (store: KeyValue, table: number, range: Range, limit: number) => {
   const keys: Array<string> = []
@@ -231,6 +243,71 @@ for (
         const expected = keys.flatMap((key, place) => kept.includes(key) ? [[place, { key }] as const] : [])
         assert.deepStrictEqual(seen, expected.slice(0, limit))
       }), { arbitrary: { runs: 300 } })
+
+    it.effect.prop("knows places and counts in any state, by what a scan of the same state has", {
+      steps: Arbitrary.array(Arbitrary.schema(placedStep), { minLength: 5, maxLength: 15 }),
+      probes: Arbitrary.array(
+        Arbitrary.schema(Schema.Struct({ from: place, to: place, at: place, reverse: Schema.Boolean })),
+        {
+          minLength: 4,
+          maxLength: 4
+        }
+      )
+    }, ({ probes, steps }) =>
+      Effect.gen(function*() {
+        const store = yield* Tables
+        const entries = store.entries(tables += 1)
+        const probe = (from: number, isLearning: boolean) => {
+          const { at, reverse, ...ends } = probes[from % probes.length]!
+          const range = { start: placedKey(ends.from), end: placedKey(ends.to), reverse }
+          if (isLearning) {
+            beginStep()
+            entries.learn?.(range, from % 2 === 0)
+          }
+          const keys: Array<string> = []
+          entries.scanKeys(range, (key) => keys.push(key) > 0)
+          assert.oneOf(entries.countIn?.(range), [keys.length, undefined])
+          for (const place of [0, at % (keys.length + 1), keys.length - 1, keys.length]) {
+            if (place >= 0) assert.strictEqual(entries.keyAt(range, place), keys[place])
+          }
+        }
+        const apply = ({ at, isRemoved, length }: typeof placedStep.Type) => {
+          for (let i = at; i < at + length; i++) {
+            const key = placedKey(i)
+            const before = entries.get(key)
+            if (isRemoved) entries.remove(key, before)
+            else entries.put(key, "value", before)
+          }
+        }
+        yield* store.write("test", () => apply({ at: 0, length: 6_000, isRemoved: false, way: "job" }))
+        for (const [n, step] of steps.entries()) {
+          const written = step.way === "long job"
+            ? store.writeInSteps("test", function*() {
+              apply(step)
+              spend(1_000_000)
+              yield
+              probe(n, true)
+            })
+            : store.write("test", () => {
+              apply(step)
+              probe(n, step.at % 2 === 0)
+              // A job in memory is not undone.
+              return step.way === "aborted" && name === "embedded" ? assert.fail("it fails") : undefined
+            })
+          const fiber = yield* Effect.forkChild(Effect.exit(written), { startImmediately: true })
+          while (fiber.pollUnsafe() === undefined) {
+            probe(n + 1, true)
+            yield* Effect.yieldNow
+          }
+          probe(n + 2, true)
+          probe(n + 2, false)
+        }
+        const range = { ...everything, start: placedKey(1) }
+        for (let i = 0; i < 100 && entries.learn?.(range, true) === "more"; i++) beginStep()
+        let count = 0
+        entries.scanKeys(range, () => ++count > 0)
+        if (count > 1_100) assert.strictEqual(entries.countIn?.(range), count)
+      }), { arbitrary: { runs: 20 } })
 
     it.effect("keeps many keys in order", () =>
       Effect.gen(function*() {

@@ -52,6 +52,10 @@ export const withGaps = <Value, Written>(
       scanKeys: (range, visit) => {
         checkRange(range)
         table.scanKeys(range, visit)
+      },
+      countIn: (range) => {
+        checkRange(range)
+        return table.countIn?.(range)
       }
     }
   }

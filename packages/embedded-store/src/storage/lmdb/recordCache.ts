@@ -12,7 +12,7 @@ import { emptyHash, hashOfText } from "./checksum.ts"
 export class TableCache {
   readonly #maxCost: number
   readonly #tables: Array<CachedTable<unknown>> = []
-  readonly #writing: Array<CachedTable<unknown>> = []
+  readonly #writing: Array<Settled> = []
   // The hashes of recently missed keys.
   readonly #missed = new Int32Array(missedLength)
   #cost = 0
@@ -39,9 +39,9 @@ export class TableCache {
     for (const table of this.#writing.splice(0)) table.settle()
   }
 
-  /** Registers a table with its first write that has not ended. */
-  begin(table: CachedTable<unknown>): void {
-    this.#writing.push(table)
+  /** Registers what knows of a table, with its first write that has not ended. */
+  begin(known: Settled): void {
+    this.#writing.push(known)
   }
 
   /** Whether to look a value up. With few recent hits, only every 64th lookup is made, to notice a change. */
@@ -144,6 +144,10 @@ export class CachedTable<Value> {
 }
 
 // internal
+
+interface Settled {
+  readonly settle: () => void
+}
 
 interface Cached<Value> {
   readonly table: CachedTable<Value>

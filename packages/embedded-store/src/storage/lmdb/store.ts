@@ -168,7 +168,7 @@ const openTables = Effect.fnUntraced(function*(
           database("entries"),
           (database, prefix, number) =>
             withGaps(
-              entryTableOf(cachedTableOf(database, prefix, recordIdForm(prefix, number, isMixed), caching)),
+              entryTableOf(cachedTableOf(database, prefix, recordIdForm(prefix, number, isMixed), caching), cache),
               check.contentOf("entries", number).gaps,
               "entries",
               number

@@ -18,6 +18,7 @@ import {
   isUncheckedEntry,
   storedDocument
 } from "./checksum.ts"
+import { Places } from "./places.ts"
 import type { TableCache } from "./recordCache.ts"
 
 // The bytes of a read are valid until the next call of lmdb, so they are decoded at once.
@@ -63,6 +64,11 @@ interface Form<Value, Written> {
   readonly encode: (value: Written, key: string) => Uint8Array
 }
 
+/** A table that counts keys without a look at their values. */
+interface CountedTable<Value, Written> extends Table<Value, Written> {
+  readonly countKeys: (range: Range) => number
+}
+
 /** The transaction to read in; without one it is lmdb's own: that of the job that runs, or else the last commit. */
 type Reading = () => Transaction | undefined
 
@@ -71,7 +77,7 @@ export const tableOf = <Value, Written>(
   prefix: string,
   { decode, encode }: Form<Value, Written>,
   reading: Reading
-): Table<Value, Written> => {
+): CountedTable<Value, Written> => {
   // lmdb includes the start of a range and excludes its end, in either direction; this store's ranges don't turn round.
   const boundsOf = ({ end, reverse, start }: Range): RangeOptions => {
     const bounds = reverse
@@ -126,7 +132,8 @@ export const tableOf = <Value, Written>(
     keyAt: (range, place) => {
       for (const key of database.getKeys({ ...boundsOf(range), offset: place, limit: 1 })) return key
       return undefined
-    }
+    },
+    countKeys: (range) => database.getKeysCount(boundsOf(range))
   }
 }
 
@@ -170,7 +177,7 @@ export const cachedTableOf = <Value, Written>(
     readonly isWriting: () => boolean
     readonly reading: Reading
   }
-): Table<Value, Written> => {
+): CountedTable<Value, Written> => {
   const cached = cache.table<Value>()
   const table = tableOf(database, prefix, { decode, encode }, reading)
   let size = 0
@@ -245,9 +252,26 @@ export const recordIdForm = (prefix: string, number: number, isMixed: boolean): 
   }
 }
 
-/** A table of index entries whose keys are checked, too, since counts use them alone; a page skips the rest. */
-export const entryTableOf = (table: Table<string>): Table<string> => ({
-  ...table,
-  has: (key) => table.get(key) !== undefined,
-  scanKeys: (range, visit) => table.scan(range, (key) => visit(key))
-})
+/**
+ * A table of index entries that knows places. Its keys are checked, too, since counts use them alone; a page skips the rest.
+ */
+export const entryTableOf = (table: CountedTable<string, string>, cache: TableCache): Table<string> => {
+  const scanKeys: Table<string>["scanKeys"] = (range, visit) => table.scan(range, (key) => visit(key))
+  const places = new Places({ ...table, scanKeys }, (places) => cache.begin(places))
+  return {
+    ...table,
+    scanKeys,
+    has: (key) => table.get(key) !== undefined,
+    put: (key, value) => {
+      places.write(key)
+      table.put(key, value, undefined)
+    },
+    remove: (key) => {
+      places.write(key)
+      table.remove(key, undefined)
+    },
+    keyAt: (range, place) => places.keyAt(range, place),
+    learn: (range, isChecked) => places.learn(range, isChecked),
+    countIn: (range) => places.countIn(range)
+  }
+}

@@ -300,6 +300,7 @@ const steppedTable = <Value>(table: Table<Value>, current: () => LongJob | undef
         ? table.keyAt(range, place)
         : keyAtBy((range, visit) => scanMergedKeys(table, changesOf(versions), range, visit), range, place)
     },
+    learn: () => hidden() === undefined && table.countIn !== undefined ? "known" : "unknown",
     countIn: (range) => hidden() === undefined ? table.countIn?.(range) : undefined
   }
 }
