@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { CloudEvent, HTTP } from "cloudevents"
-import { Cause, Effect, Fiber, Layer, Metric, Redacted, Schema, type Scope, Stream, Tracer } from "effect"
+import { Cause, Context, Effect, Fiber, Layer, Metric, Redacted, Schema, type Scope, Stream, Tracer } from "effect"
 import { TestClock } from "effect/testing"
 import { Webhook } from "standardwebhooks"
 import {
@@ -486,6 +486,47 @@ describe("Webhooks", () => {
         yield* Effect.promise(() => new Promise(setImmediate))
       }
       assert.sameMembers(received.map(({ body }) => JSON.parse(body).type), both)
+    }))
+
+  it.effect("of two versions of a service that run at once are told by those that have them", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(Date.now())
+      const store = yield* Layer.build(EmbeddedStore.layerMemory)
+      const own = Context.get(store, DocumentStore.DocumentStore)
+      const methods = ["GET", "POST"] as const
+      const serve = { store: Layer.succeedContext(store) }
+      const earlier = KernelEngine.make("shop").register(Order, { methods })
+        .register(Webhooks.Subscription, { methods, segment: "subscriptions", name: "subscriptions" })
+        .enableWebhooks({ "order.created": Order }, local)
+      const { received, url } = yield* receiver()
+      const types = ["order.created", "note.created", "order.deleted"]
+      const written = { buyer: "ann", total: 1, margin: 1 }
+      yield* Effect.scoped(Effect.gen(function*() {
+        const { client } = yield* earlier.test(serve)
+        yield* client.subscriptions.create({ payload: { url, types, secret } })
+      }))
+      // Not told yet when a version begins that logs one more model.
+      yield* own.insertOne("Order", { _id: "O-between", ...written })
+      class Note extends Model.Class<Note>()("Note", { id: Model.id(), text: Schema.String }, { logged: true }) {}
+      const later = yield* KernelEngine.make("shop").register(Order, { methods }).register(Note, { methods })
+        .enableWebhooks({ "order.created": Order, "order.deleted": Order, "note.created": Note }, local).test(serve)
+      yield* earlier.test(serve)
+      const expected = ["order.created O-between"]
+      for (let i = 0; i < 20; i++) {
+        yield* own.insertOne("Order", { _id: `O-${i}`, ...written })
+        yield* own.insertOne("Note", { _id: `N-${i}`, text: "a" })
+        yield* own.deleteOne("Order", { _id: `O-${i}` })
+        expected.push(`order.deleted O-${i}`, `note.created N-${i}`)
+      }
+      yield* own.insertOne("Order", { _id: "O-last", ...written })
+      expected.push("order.created O-last")
+      const ofRead = () => received.map(({ body }) => `${JSON.parse(body).type} ${JSON.parse(body).subject}`).toSorted()
+      while (received.length < expected.length) {
+        yield* TestClock.adjust("10 seconds")
+        yield* later.idle
+        yield* Effect.promise(() => new Promise(setImmediate))
+      }
+      assert.deepStrictEqual(ofRead(), expected.toSorted())
     }))
 
   it.effect("go on after a change that can't be told", () =>

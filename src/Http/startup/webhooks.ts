@@ -13,7 +13,7 @@ import { isLogged } from "../description/standardEndpoints.ts"
 import type { Doors } from "../expansion/embeddable.ts"
 import type { Registration } from "../registration/registration.ts"
 import { type AsSubject, delivering } from "../webhooks/delivering.ts"
-import { collectionsTold, telling } from "../webhooks/telling.ts"
+import { isToldOf, telling } from "../webhooks/telling.ts"
 import type { EventSource, Webhooks } from "./engineParts.ts"
 
 /** The job of deliveries, and what enqueues them until the scope closes. Dies if an event can't be told. */
@@ -58,7 +58,10 @@ export const untilTold = (
   service: string,
   { events }: Webhooks
 ): Effect.Effect<boolean, ReadError> =>
-  collectionsTold(store, service, [...new Set(Object.values(events).map((from) => modelOf(from).modelName))])
+  Effect.map(
+    Effect.forEach(Object.entries(events), ([type, from]) => isToldOf(store, service, type, modelOf(from).modelName)),
+    (told) => told.includes(true)
+  )
 
 // internal
 

@@ -1,9 +1,10 @@
 /**
  * Finds out by the log of changes what has happened, and enqueues its deliveries.
  *
- * Each process follows the log, from the place in it that the store has. The place moves on in the transaction in which the
- * deliveries of the changes before it are enqueued, and only from where the process has read on: of several, one enqueues those of
- * each change. So they are enqueued once for what is committed, whoever has written it and wherever a process is killed.
+ * Each process follows the log for each type of event, from the place in it that the store has. The place moves on in the transaction
+ * in which the deliveries of the changes before it are enqueued, and only from where the process has read on: of several, one
+ * enqueues those of each change. So they are enqueued once for what is committed, whoever has written it and wherever a process is
+ * killed. A version of the service that has one more type moves no place of the others, and one that lacks it does not move its.
  */
 import * as BSON from "bson"
 import * as Cause from "effect/Cause"
@@ -45,23 +46,52 @@ export interface Telling {
 }
 
 /** Enqueues deliveries from now on, until the scope closes. Their jobs go on in the traces of what has caused them. */
-export const telling = Effect.fnUntraced(function*(
-  from: Telling
+export const telling = (from: Telling): Effect.Effect<void, StoreError, DocumentStore | Scope.Scope> =>
+  Effect.forEach(from.told, (told) => tellingOf(from, told), { discard: true })
+
+/** Waits until all changes of a collection are told by events of a type, for tests. Returns whether there were some that were not. */
+export const isToldOf = Effect.fnUntraced(function*(
+  store: Store,
+  service: string,
+  type: string,
+  collection: string
+): Effect.fn.Return<boolean, ReadError> {
+  const latch = latchOf(store)
+  for (let wasBehind = false;; wasBehind = true) {
+    latch.closeUnsafe()
+    const told = yield* store.findById(places, placeIdOf(service, type))
+    const { changes } = yield* Effect.catchTag(
+      store.changes.read([collection], { after: String(told?.["position"]), limit: 1 }),
+      "PositionGone",
+      (error) => Effect.die(error)
+    )
+    if (changes.length === 0) return wasBehind
+    yield* latch.await
+  }
+})
+
+// internal
+
+const tellingOf = Effect.fnUntraced(function*(
+  { causeOf, service }: Telling,
+  told: Told
 ): Effect.fn.Return<void, StoreError, DocumentStore | Scope.Scope> {
   const store = yield* DocumentStore
-  const collections = [...new Set(from.told.map(({ model }) => model.modelName))]
-  const _id = placeIdOf(from.service)
+  const { model: { modelName }, type } = told
+  const collections = [modelName]
+  const _id = placeIdOf(service, type)
+  const place = placeOf(store, _id, service)
   // Before the service is ready: what is written from then on is told.
-  yield* placeOf(store, _id)
+  yield* place
   const followed = Effect.gen(function*() {
-    let place = yield* movedOn(store, collections, { _id, position: yield* placeOf(store, _id) })
-    yield* store.changes.stream(collections, { after: place.position }).pipe(
+    let from = yield* movedOn(store, collections, { _id, position: yield* place })
+    yield* store.changes.stream(collections, { after: from.position }).pipe(
       Stream.runForEach(({ changes, position }) =>
         Effect.gen(function*() {
           for (let rest = changes; rest.length > 0;) {
-            const told = yield* store.transaction(tell(store, from, rest, place, position))
-            rest = rest.slice(told.count)
-            place = told.place
+            const done = yield* store.transaction(tell(store, told, causeOf, rest, from, position))
+            rest = rest.slice(done.count)
+            from = done.place
             yield* Effect.sync(() => latchOf(store).openUnsafe())
           }
         })
@@ -75,7 +105,7 @@ export const telling = Effect.fnUntraced(function*(
     Effect.catchTag("PositionGone", () =>
       Effect.andThen(
         Effect.logError(
-          "Events may be lost: changes since the last that were told are no longer kept, or were not recorded of all models"
+          `Events ${type} may be lost: changes since the last that were told are no longer kept, or were not recorded`
         ),
         Effect.flatMap(store.changes.end, (position) => store.updateOne(places, { _id }, { $set: { position } }))
       )),
@@ -95,37 +125,15 @@ export const telling = Effect.fnUntraced(function*(
   )
 })
 
-/** Waits until all changes of collections are told, for tests. Returns whether there were some that were not. */
-export const collectionsTold = Effect.fnUntraced(function*(
-  store: Store,
-  service: string,
-  collections: ReadonlyArray<string>
-): Effect.fn.Return<boolean, ReadError> {
-  const latch = latchOf(store)
-  for (let wasBehind = false;; wasBehind = true) {
-    latch.closeUnsafe()
-    const told = yield* store.findById(places, placeIdOf(service))
-    const { changes } = yield* Effect.catchTag(
-      store.changes.read(collections, { after: String(told?.["position"]), limit: 1 }),
-      "PositionGone",
-      (error) => Effect.die(error)
-    )
-    if (changes.length === 0) return wasBehind
-    yield* latch.await
-  }
-})
-
-// internal
-
 const places = "appkernel_webhooks"
 
-/** Up to where a service has told changes. */
+/** Up to where a service has told changes by events of a type. */
 interface Place {
   readonly _id: string
   readonly position: Position
 }
 
-const placeIdOf = (service: string): string => `told ${service}`
+const placeIdOf = (service: string, type: string): string => `told ${service} ${type}`
 
 /** A place in which nothing has happened may be kept no longer than what has. */
 const refreshTime = "1 hour"
@@ -134,16 +142,22 @@ const refreshTime = "1 hour"
 const latchOf = Function.memoize((_store: Store) => Latch.makeUnsafe(false))
 
 /** Up to where changes were told; the first time, the end. */
-const placeOf = Effect.fnUntraced(function*(store: Store, _id: string): Effect.fn.Return<Position, StoreError> {
+const placeOf = Effect.fnUntraced(function*(
+  store: Store,
+  _id: string,
+  service: string
+): Effect.fn.Return<Position, StoreError> {
   const known = yield* store.findById(places, _id)
   if (known !== undefined) return String(known["position"])
-  const position = yield* store.changes.end
+  // Earlier versions had one place for all types.
+  const ofAll = yield* store.findById(places, `told ${service}`)
+  const position = ofAll === undefined ? yield* store.changes.end : String(ofAll["position"])
   yield* Effect.catchTag(
     store.updateOne(places, { _id }, { $setOnInsert: { position } }, { upsert: true }),
     "DuplicateKey",
     () => Effect.void
   )
-  return yield* placeOf(store, _id)
+  return yield* placeOf(store, _id, service)
 })
 
 /** A later place with nothing between. */
@@ -165,7 +179,8 @@ class Behind {
 /** Enqueues the deliveries of the first of some changes, in a transaction. */
 const tell = Effect.fnUntraced(function*(
   store: Store,
-  { causeOf, told }: Telling,
+  told: Told,
+  causeOf: CauseOf,
   changes: ReadonlyArray<StoredChange>,
   from: Place,
   end: Position
@@ -174,34 +189,29 @@ const tell = Effect.fnUntraced(function*(
   StoreError | Behind,
   DocumentStore
 > {
-  const types = told.map(({ type }) => type)
-  const subscriptions = yield* store.find(Subscription.modelName, {
-    filter: { enabled: { $ne: false }, types: { $in: types } },
-    projection: { types: 1 }
+  const { model, type } = told
+  const subscribed = yield* store.find(Subscription.modelName, {
+    filter: { enabled: { $ne: false }, types: type },
+    projection: { _id: 1 }
   })
-  const count = Math.max(1, Math.min(changes.length, Math.floor(maxDeliveries / Math.max(1, subscriptions.length))))
+  const count = Math.max(1, Math.min(changes.length, Math.floor(maxDeliveries / Math.max(1, subscribed.length))))
   const position = count === changes.length ? end : changes[count - 1]?.position ?? end
   const { matchedCount } = yield* store.updateOne(places, { ...from }, { $set: { position } })
   if (matchedCount === 0) return yield* Effect.fail(new Behind())
-  for (const change of changes.slice(0, count)) {
-    for (const one of told) {
-      const { type } = one
-      if (change.collection !== one.model.modelName || !type.endsWith(`.${kindOf(one.model, change)}`)) continue
-      const subscribed = subscriptions.filter(({ types }) => Array.isArray(types) && types.includes(type))
-      if (subscribed.length === 0) continue
-      const event = eventOf(one, change)
-      if (Result.isFailure(event)) {
-        yield* Effect.logError(`A change of ${change.collection} can't be told`, event.failure)
-        continue
-      }
-      const enqueued = Effect.forEach(
-        subscribed,
-        ({ _id }) => job.enqueue({ ...event.success, subscription: String(_id) }),
-        { discard: true }
-      )
-      const cause = causeOf(change.transaction)
-      yield* cause === undefined ? enqueued : Effect.withParentSpan(enqueued, cause)
+  for (const change of subscribed.length === 0 ? [] : changes.slice(0, count)) {
+    if (!type.endsWith(`.${kindOf(model, change)}`)) continue
+    const event = eventOf(told, change)
+    if (Result.isFailure(event)) {
+      yield* Effect.logError(`A change of ${change.collection} can't be told`, event.failure)
+      continue
     }
+    const enqueued = Effect.forEach(
+      subscribed,
+      ({ _id }) => job.enqueue({ ...event.success, subscription: String(_id) }),
+      { discard: true }
+    )
+    const cause = causeOf(change.transaction)
+    yield* cause === undefined ? enqueued : Effect.withParentSpan(enqueued, cause)
   }
   return { count, place: { ...from, position } }
 })
