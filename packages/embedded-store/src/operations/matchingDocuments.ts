@@ -27,7 +27,7 @@ import type { StoredDocument } from "../planner/candidates.ts"
 import { byChoice, type OpenPlan } from "../planner/planChoice.ts"
 import { scan } from "../planner/planExecutor.ts"
 import { type Plan, plansOf } from "../planner/queryPlan.ts"
-import { countEntries } from "../planner/rangeScan.ts"
+import { countEntries, countKnown } from "../planner/rangeScan.ts"
 import type { ReadTables } from "../storage/orderedStore.ts"
 import { nearbyDocuments, nearProblem } from "./nearDocuments.ts"
 
@@ -100,7 +100,7 @@ export const findSource = (
     const matching = whileIndexed(catalog, collection, plan, scanned)
     if (plan.isOrdered) {
       const matches = isSaid && onMatches !== undefined
-        ? store.entries(plan.index.number).countIn?.(plan.ranges.at(0))
+        ? countKnown(store.entries(plan.index.number), plan.ranges.at(0))
         : undefined
       if (matches !== undefined) onMatches?.(matches)
       return slice(matching, skip - passed, undefined)

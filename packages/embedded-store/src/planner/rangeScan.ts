@@ -38,16 +38,19 @@ export const byRanges = (
   const state = rangeScanOf(documents, entries, plan)
   const { ranges, visited } = state
   let left = passed
+  let learned: Learned = "more"
   let rest: Candidates | undefined
   return (cost, test) => {
     remember(state)
     if (rest === undefined && otherwise !== undefined && isStuck(state)) rest = otherwise()
     if (rest !== undefined) return rest(cost, test)?.filter(({ recordId }) => visited.add(recordId))
     if (left > 0 && state.at < ranges.length) {
+      if (learned === "more" && left > passedPerStep) {
+        learned = entries.learn?.(ranges.at(state.at), false, left)
+        if (learned === "more") return []
+      }
       // A table that knows places passes over any number at once.
-      const places = left > passedPerStep ? entries.learn?.(ranges.at(state.at), false) : undefined
-      if (places === "more") return []
-      const some = places === "known" ? left : Math.min(left, passedPerStep)
+      const some = learned === "known" ? left : Math.min(left, passedPerStep)
       left -= some
       passOver(state, some)
       if (left > 0) return []
@@ -81,16 +84,16 @@ export const countEntries = (
   return () => {
     if (!isBegun) {
       isBegun = true
-      const known = entries.countIn?.(range)
+      const known = countKnown(entries, range)
       if (known !== undefined) return all(known)
       let count = 0
       entries.scanKeys(range, () => ++count <= keysPerStep)
       if (count <= keysPerStep) return all(count)
     }
     if (state.at === 0 && state.position === undefined) {
-      const places = entries.learn?.(range, true)
-      if (places === "more") return nothingYet
-      const known = places === "known" ? entries.countIn?.(range) : undefined
+      const learned = entries.learn?.(range, true, Infinity)
+      if (learned === "more") return nothingYet
+      const known = learned === "known" ? countKnown(entries, range) : undefined
       if (known !== undefined) return all(known)
     }
     remember(state)
@@ -107,10 +110,17 @@ export const countEntries = (
   }
 }
 
+/** The number of keys in a range, if the table knows it. */
+export const countKnown = (entries: ReadEntries, range: Range): number | undefined =>
+  entries.countIn?.(range) ?? entries.countLearned?.(range)
+
 // Entries are read faster than documents.
 const keysPerStep = 4096
 
 // internal
+
+/** What a table has said of its places. */
+type Learned = ReturnType<NonNullable<ReadEntries["learn"]>> | undefined
 
 const nothingYet: Result.Result<ReadonlyArray<number>> = Result.succeed([])
 

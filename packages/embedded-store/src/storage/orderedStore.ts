@@ -44,10 +44,13 @@ export interface Table<Value, Written = Value> {
    */
   readonly likelyKeyAt?: ((range: Range, place: number) => string | undefined) | undefined
   /**
-   * Learns, a step at a time, how many keys the parts of a large range have: `more` until {@link Table.keyAt} passes over any number
-   * of them at once, `unknown` where that can't be. {@link Table.countIn} knows the number of those whose keys are checked.
+   * Learns how many keys the parts of a large range have, a step at a time: `more` until it is known, or `unknown` while too many of
+   * them are written. {@link Table.keyAt} then passes over the first `place` of them at once. With `isChecked`, the entries are
+   * checked for damage, and {@link Table.countLearned} has their number.
    */
-  readonly learn?: ((range: Range, isChecked: boolean) => "more" | "known" | "unknown") | undefined
+  readonly learn?: ((range: Range, isChecked: boolean, place: number) => "more" | "known" | "unknown") | undefined
+  /** The number of keys in a range whose parts are known and checked. */
+  readonly countLearned?: ((range: Range) => number | undefined) | undefined
   /** The number of keys in a range, in a table that knows it without reading them. */
   readonly countIn?: ((range: Range) => number | undefined) | undefined
 }

@@ -53,9 +53,9 @@ export const withGaps = <Value, Written>(
         checkRange(range)
         table.scanKeys(range, visit)
       },
-      countIn: (range) => {
+      countLearned: (range) => {
         checkRange(range)
-        return table.countIn?.(range)
+        return table.countLearned?.(range)
       }
     }
   }

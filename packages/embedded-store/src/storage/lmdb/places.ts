@@ -20,8 +20,8 @@ interface Counted {
 interface Block {
   /** No key of the block is before it, and none of the previous block is behind it. */
   readonly start: string
-  /** Whether it has few keys. The others have not been divided yet. */
-  isSmall: boolean
+  /** The most keys that the block can have; infinite until it has been divided from what follows it. */
+  most: number
   count: number | undefined
   /** Whether the checksums of its entries have been compared. */
   isChecked: boolean
@@ -29,9 +29,9 @@ interface Block {
   isWritten: boolean
 }
 
-const undivided = (start: string, isWritten: boolean): Block => ({
+const blockFrom = (start: string, most: number, isWritten: boolean): Block => ({
   start,
-  isSmall: false,
+  most,
   count: undefined,
   isChecked: false,
   isWritten
@@ -41,18 +41,28 @@ const undivided = (start: string, isWritten: boolean): Block => ({
 export class Places {
   readonly #table: Counted
   readonly #begin: (places: Places) => void
-  #blocks: Array<Block> = [undivided("", false)]
-  readonly #written = new Set<Block>()
+  #blocks: Array<Block> = [blockFrom("", Infinity, false)]
+  #written = new Set<Block>()
+  /** A block has about so many keys. */
+  #length: number
+  readonly #maxBlocks: number
 
-  constructor(table: Counted, begin: (places: Places) => void) {
+  constructor(
+    table: Counted,
+    begin: (places: Places) => void,
+    { length, maxBlocks }: { readonly length: number; readonly maxBlocks: number } = sizes
+  ) {
     this.#table = table
     this.#begin = begin
+    this.#length = length
+    this.#maxBlocks = maxBlocks
   }
 
   /** For jobs: before a key is written. */
   write(key: string): void {
     const block = this.#blocks[this.#blockOf(key)]!
     block.count = undefined
+    block.most += 1
     if (block.isWritten) return
     block.isWritten = true
     if (this.#written.size === 0) this.#begin(this)
@@ -66,59 +76,55 @@ export class Places {
   }
 
   /** Implements {@link Table.learn}. */
-  learn({ end, start }: Range, isChecked: boolean): "more" | "known" | "unknown" {
-    if (this.#blocks.length > maxBlocks) {
-      const isWritten = this.#written.size > 0
-      this.#blocks = [undivided("", isWritten)]
-      if (isWritten) this.#written.add(this.#blocks[0]!)
-    }
+  learn({ end, reverse, start }: Range, isChecked: boolean, place: number): "more" | "known" | "unknown" {
+    if (this.#blocks.length > this.#maxBlocks) this.#join()
     this.#divide(start)
     this.#divide(end)
-    let uncounted = 0
+    let [passed, uncounted] = [0, 0]
     for (let at = this.#blockOf(start); at < this.#blocks.length && this.#blocks[at]!.start < end; at++) {
       const block = this.#blocks[at]!
-      if (block.count !== undefined && (block.isChecked || !isChecked)) continue
-      if (isStepDone()) return "more"
-      this.#count(at, isChecked)
-      if (block.isWritten && ++uncounted > maxUncounted) return "unknown"
-      const previous = this.#blocks[at - 1]
-      if (block.count === 0 && previous?.isSmall === true && (previous.isChecked || !block.isChecked)) {
-        this.#blocks.splice(at--, 1)
-      }
+      if (block.count === undefined || (isChecked && !block.isChecked)) {
+        if (isStepDone()) return "more"
+        const count = this.#count(at, isChecked)
+        if (block.isWritten && ++uncounted > maxUncounted) return "unknown"
+        passed += count
+        if (count === 0 && this.#isEmptyBehind(at)) this.#blocks.splice(at--, 1)
+      } else passed += block.count
+      // From the other end, all blocks are passed.
+      if (passed > place && !reverse) break
     }
     return "known"
   }
 
-  /** Implements {@link Table.countIn}: what is not in whole blocks is counted. */
-  countIn({ end, start }: Range): number | undefined {
+  /** Implements {@link Table.countLearned}: what is not in whole blocks is counted. */
+  countLearned({ end, start }: Range): number | undefined {
     const [first, last] = [this.#blockOf(start), this.#blockOf(end)]
     if (first >= last) return undefined
-    let [count, uncounted] = [0, 0]
+    let uncounted = 0
     for (let at = first; at <= last; at++) {
       const block = this.#blocks[at]!
-      const [from, to] = [at === first ? start : block.start, at === last ? end : this.#endOf(at)]
-      if (from === to) continue
-      if (!block.isSmall || !block.isChecked) return undefined
-      const known = from === block.start && to === this.#endOf(at) ? block.count : undefined
-      if (known === undefined && ++uncounted > maxUncounted + 2) return undefined
-      count += known ?? this.#table.countKeys({ start: from, end: to, reverse: false })
+      if (at === last && block.start === end) break
+      if (!this.#isSmall(block) || !block.isChecked) return undefined
+      if (block.count === undefined && ++uncounted > maxUncounted) return undefined
+    }
+    let count = 0
+    for (let at = first; at <= last; at++) {
+      count += this.#countWithin(at, at === first ? start : "", at === last ? end : everything.end)
     }
     return count
   }
 
   /** Implements {@link Table.keyAt}: passes over whole blocks that are counted. */
   keyAt(range: Range, place: number): string | undefined {
-    if (place < blockLength) return this.#table.keyAt(range, place)
+    if (place < this.#length) return this.#table.keyAt(range, place)
     const { reverse } = range
     let { end, start } = range
     let left = place
     let at = this.#blockOf(reverse ? end : start)
-    for (let block = this.#blocks[at]; block?.isSmall === true; block = this.#blocks[at]) {
+    for (let block = this.#blocks[at]; block !== undefined && this.#isSmall(block); block = this.#blocks[at]) {
       const to = this.#endOf(at)
       if (reverse ? block.start <= start : to >= end) break
-      const isWhole = reverse ? end === to : start === block.start
-      const passed = reverse ? { start: block.start, end, reverse } : { start, end: to, reverse }
-      const count = (isWhole ? block.count : undefined) ?? this.#table.countKeys(passed)
+      const count = this.#countWithin(at, start, end)
       if (left < count) break
       left -= count
       if (reverse) end = block.start
@@ -126,6 +132,10 @@ export class Places {
       at += reverse ? -1 : 1
     }
     return this.#table.keyAt({ start, end, reverse }, left)
+  }
+
+  #isSmall({ most }: Block): boolean {
+    return most <= 2 * this.#length
   }
 
   /** The index of the last block that begins before this key or at it. */
@@ -137,39 +147,56 @@ export class Places {
     return this.#blocks[at + 1]?.start ?? everything.end
   }
 
-  /** Divides a block at a key, if it has not been divided yet, so that what is not asked for is not counted. */
+  /** The number of keys of a block in a range. */
+  #countWithin(at: number, start: string, end: string): number {
+    const block = this.#blocks[at]!
+    const [from, to] = [start > block.start ? start : block.start, end < this.#endOf(at) ? end : this.#endOf(at)]
+    if (from >= to) return 0
+    const isWhole = from === block.start && to === this.#endOf(at)
+    if (isWhole && block.count !== undefined) return block.count
+    const count = this.#table.countKeys({ start: from, end: to, reverse: false })
+    spend(blockCost + keyCost * count)
+    if (isWhole) this.#keep(block, count)
+    return count
+  }
+
+  #keep(block: Block, count: number): void {
+    if (block.isWritten) return
+    block.count = count
+    block.most = count
+  }
+
+  /** Divides a block at a key, if it is large, so that what is not asked for is not counted. */
   #divide(key: string): void {
     const at = this.#blockOf(key)
     const block = this.#blocks[at]!
-    if (!block.isSmall && block.start !== key && key < everything.end) this.#insert(at + 1, key, block)
+    if (!this.#isSmall(block) && block.start !== key && key < everything.end) {
+      this.#insert(at + 1, key, block.most, block)
+    }
   }
 
-  #insert(at: number, start: string, { isSmall, isWritten }: Block): void {
-    const block = { ...undivided(start, isWritten), isSmall }
+  #insert(at: number, start: string, most: number, { isWritten }: Block): void {
+    const block = blockFrom(start, most, isWritten)
     this.#blocks.splice(at, 0, block)
     if (isWritten) this.#written.add(block)
   }
 
   /** Counts a block. One with too many keys is divided first. */
-  #count(at: number, isChecked: boolean): void {
+  #count(at: number, isChecked: boolean): number {
     const block = this.#blocks[at]!
     const range = { start: block.start, end: this.#endOf(at), reverse: false }
-    // What has become a little longer is not divided again.
-    const isLong = this.#table.keyAt(range, block.isSmall ? 2 * blockLength : blockLength) !== undefined
-    if (isLong) {
-      const next = this.#table.keyAt(range, blockLength)!
-      this.#insert(at + 1, next, block)
+    const next = this.#isSmall(block) ? undefined : this.#table.keyAt(range, this.#length)
+    if (next !== undefined) {
+      this.#insert(at + 1, next, block.most - (block.isWritten ? 0 : this.#length), block)
       range.end = next
+      block.most = this.#length
     }
-    spend(blockCost + keyCost * blockLength)
-    const count = isChecked && !block.isChecked
-      ? this.#countChecked(range)
-      : isLong
-      ? blockLength
-      : this.#table.countKeys(range)
-    block.isSmall = true
+    const count = isChecked && !block.isChecked ? this.#countChecked(range) : this.#table.countKeys(range)
+    spend(blockCost + 2 * keyCost * count)
+    if (next === undefined) block.most = count
     block.isChecked ||= isChecked
-    if (!block.isWritten) block.count = count
+    this.#keep(block, count)
+    return count
   }
 
   #countChecked(range: Range): number {
@@ -178,17 +205,44 @@ export class Places {
     spend(checkCost * count)
     return count
   }
+
+  /** Whether a block that has no keys can be a part of the previous one. */
+  #isEmptyBehind(at: number): boolean {
+    const [block, previous] = [this.#blocks[at]!, this.#blocks[at - 1]]
+    return !block.isWritten && previous !== undefined && this.#isSmall(previous) &&
+      (previous.isChecked || !block.isChecked)
+  }
+
+  /** Joins each two blocks, so that there are half as many of them. */
+  #join(): void {
+    this.#length *= 2
+    const joined: Array<Block> = []
+    for (let at = 0; at < this.#blocks.length; at += 2) {
+      const [one, other = blockFrom("", 0, false)] = [this.#blocks[at]!, this.#blocks[at + 1]]
+      const isLast = at + 1 === this.#blocks.length
+      joined.push({
+        start: one.start,
+        most: one.most + other.most,
+        count: isLast
+          ? one.count
+          : one.count === undefined || other.count === undefined
+          ? undefined
+          : one.count + other.count,
+        isChecked: one.isChecked && (isLast || other.isChecked),
+        isWritten: one.isWritten || other.isWritten
+      })
+    }
+    this.#blocks = joined
+    this.#written = new Set(joined.filter(({ isWritten }) => isWritten))
+  }
 }
 
 // internal
 
 // Passing over so many keys takes some 30 microseconds.
-const blockLength = 512
+const sizes = { length: 512, maxBlocks: 16_384 }
 
-// Beyond it, all is forgotten: the blocks of keys that are no more would be kept forever.
-const maxBlocks = 65_536
-
-// The number of blocks that are counted for a single use, since they are being written.
+// The number of blocks that are counted for a single use.
 const maxUncounted = 32
 
 // In units of work.

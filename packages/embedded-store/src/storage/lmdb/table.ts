@@ -271,7 +271,7 @@ export const entryTableOf = (table: CountedTable<string, string>, cache: TableCa
       table.remove(key, undefined)
     },
     keyAt: (range, place) => places.keyAt(range, place),
-    learn: (range, isChecked) => places.learn(range, isChecked),
-    countIn: (range) => places.countIn(range)
+    learn: (range, isChecked, place) => places.learn(range, isChecked, place),
+    countLearned: (range) => places.countLearned(range)
   }
 }
