@@ -529,6 +529,33 @@ describe("Webhooks", () => {
       assert.deepStrictEqual(ofRead(), expected.toSorted())
     }))
 
+  it.effect("go on from the one place that earlier versions had for all types", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(Date.now())
+      const store = yield* Layer.build(EmbeddedStore.layerMemory)
+      const own = Context.get(store, DocumentStore.DocumentStore)
+      const methods = ["GET", "POST"] as const
+      const shop = KernelEngine.make("shop").register(Order, { methods })
+        .register(Webhooks.Subscription, { methods, segment: "subscriptions", name: "subscriptions" })
+        .enableWebhooks({ "order.created": Order, "order.deleted": Order }, local)
+      const serve = { store: Layer.succeedContext(store) }
+      const { received, url } = yield* receiver()
+      yield* Effect.scoped(Effect.gen(function*() {
+        const { client } = yield* shop.test(serve)
+        yield* client.subscriptions.create({ payload: { url, types: ["order.created", "order.deleted"], secret } })
+      }))
+      const [place] = yield* own.find("appkernel_webhooks", {})
+      yield* own.deleteMany("appkernel_webhooks", {})
+      yield* own.insertOne("appkernel_webhooks", { ...place, _id: "told shop" })
+      yield* own.insertOne("Order", { _id: "O-between", buyer: "ann", total: 1, margin: 1 })
+      yield* own.deleteOne("Order", { _id: "O-between" })
+      const { idle } = yield* shop.test(serve)
+      yield* idle
+      assert.deepStrictEqual(received.map(({ body }) => JSON.parse(body).type), ["order.deleted"])
+      const ids = (yield* own.find("appkernel_webhooks", {})).map(({ _id }) => _id)
+      assert.sameMembers(ids, ["told shop order.created", "told shop order.deleted"])
+    }))
+
   it.effect("go on after a change that can't be told", () =>
     Effect.gen(function*() {
       const { idle, staff, store } = yield* opened()

@@ -4,7 +4,7 @@
  * Each process follows the log for each type of event, from the place in it that the store has. The place moves on in the transaction
  * in which the deliveries of the changes before it are enqueued, and only from where the process has read on: of several, one
  * enqueues those of each change. So they are enqueued once for what is committed, whoever has written it and wherever a process is
- * killed. A version of the service that has one more type moves no place of the others, and one that lacks it does not move its.
+ * killed. A version of the service that lacks a type does not move the place of that type.
  */
 import * as BSON from "bson"
 import * as Cause from "effect/Cause"
@@ -46,8 +46,12 @@ export interface Telling {
 }
 
 /** Enqueues deliveries from now on, until the scope closes. Their jobs go on in the traces of what has caused them. */
-export const telling = (from: Telling): Effect.Effect<void, StoreError, DocumentStore | Scope.Scope> =>
-  Effect.forEach(from.told, (told) => tellingOf(from, told), { discard: true })
+export const telling = Effect.fnUntraced(function*(
+  from: Telling
+): Effect.fn.Return<void, StoreError, DocumentStore | Scope.Scope> {
+  yield* divided(yield* DocumentStore, from)
+  yield* Effect.forEach(from.told, (told) => tellingOf(from, told), { discard: true })
+})
 
 /** Waits until all changes of a collection are told by events of a type, for tests. Returns whether there were some that were not. */
 export const isToldOf = Effect.fnUntraced(function*(
@@ -80,16 +84,19 @@ const tellingOf = Effect.fnUntraced(function*(
   const { model: { modelName }, type } = told
   const collections = [modelName]
   const _id = placeIdOf(service, type)
-  const place = placeOf(store, _id, service)
   // Before the service is ready: what is written from then on is told.
-  yield* place
+  let from: Place = { _id, position: yield* placeOf(store, _id) }
   const followed = Effect.gen(function*() {
-    let from = yield* movedOn(store, collections, { _id, position: yield* place })
+    from = { _id, position: yield* placeOf(store, _id) }
+    from = yield* movedOn(store, collections, from)
     yield* store.changes.stream(collections, { after: from.position }).pipe(
       Stream.runForEach(({ changes, position }) =>
         Effect.gen(function*() {
           for (let rest = changes; rest.length > 0;) {
-            const done = yield* store.transaction(tell(store, told, causeOf, rest, from, position))
+            const isTold = rest.some((change) => isOf(told, change)) && (yield* subscribers(store, type)).length > 0
+            const done = isTold
+              ? yield* store.transaction(tell(store, told, causeOf, rest, from, position))
+              : { count: rest.length, place: yield* moved(store, from, position) }
             rest = rest.slice(done.count)
             from = done.place
             yield* Effect.sync(() => latchOf(store).openUnsafe())
@@ -107,7 +114,8 @@ const tellingOf = Effect.fnUntraced(function*(
         Effect.logError(
           `Events ${type} may be lost: changes since the last that were told are no longer kept, or were not recorded`
         ),
-        Effect.flatMap(store.changes.end, (position) => store.updateOne(places, { _id }, { $set: { position } }))
+        // Another process may have gone on.
+        Effect.flatMap(store.changes.end, (position) => store.updateOne(places, { ...from }, { $set: { position } }))
       )),
     Effect.catchCauseIf(
       // Something that it waits for may be interrupted as well.
@@ -136,28 +144,44 @@ interface Place {
 const placeIdOf = (service: string, type: string): string => `told ${service} ${type}`
 
 /** A place in which nothing has happened may be kept no longer than what has. */
-const refreshTime = "1 hour"
+const refreshTime = "10 minutes"
 
 /** Opened when changes were told. */
 const latchOf = Function.memoize((_store: Store) => Latch.makeUnsafe(false))
 
-/** Up to where changes were told; the first time, the end. */
-const placeOf = Effect.fnUntraced(function*(
+/** Gives each type the place that earlier versions had for all of them. */
+const divided = Effect.fnUntraced(function*(
   store: Store,
-  _id: string,
-  service: string
-): Effect.fn.Return<Position, StoreError> {
+  { service, told }: Telling
+): Effect.fn.Return<void, StoreError> {
+  const _id = `told ${service}`
+  const known = yield* store.findById(places, _id)
+  if (known === undefined) return
+  const { position } = known
+  yield* store.transaction(Effect.gen(function*() {
+    for (const { type } of told) {
+      yield* store.updateOne(
+        places,
+        { _id: placeIdOf(service, type) },
+        { $setOnInsert: { position } },
+        { upsert: true }
+      )
+    }
+    yield* store.deleteOne(places, { _id })
+  }))
+})
+
+/** Up to where changes were told; the first time, the end. */
+const placeOf = Effect.fnUntraced(function*(store: Store, _id: string): Effect.fn.Return<Position, StoreError> {
   const known = yield* store.findById(places, _id)
   if (known !== undefined) return String(known["position"])
-  // Earlier versions had one place for all types.
-  const ofAll = yield* store.findById(places, `told ${service}`)
-  const position = ofAll === undefined ? yield* store.changes.end : String(ofAll["position"])
+  const position = yield* store.changes.end
   yield* Effect.catchTag(
     store.updateOne(places, { _id }, { $setOnInsert: { position } }, { upsert: true }),
     "DuplicateKey",
     () => Effect.void
   )
-  return yield* placeOf(store, _id, service)
+  return yield* placeOf(store, _id)
 })
 
 /** A later place with nothing between. */
@@ -176,6 +200,19 @@ class Behind {
   readonly _tag = "Behind"
 }
 
+/** Moves a place on, unless another process has. */
+const moved = Effect.fnUntraced(function*(
+  store: Store,
+  from: Place,
+  position: Position
+): Effect.fn.Return<Place, StoreError | Behind> {
+  const { matchedCount } = yield* store.updateOne(places, { ...from }, { $set: { position } })
+  return matchedCount === 0 ? yield* Effect.fail(new Behind()) : { ...from, position }
+})
+
+const subscribers = (store: Store, type: string) =>
+  store.find(Subscription.modelName, { filter: { enabled: { $ne: false }, types: type }, projection: { _id: 1 } })
+
 /** Enqueues the deliveries of the first of some changes, in a transaction. */
 const tell = Effect.fnUntraced(function*(
   store: Store,
@@ -189,17 +226,11 @@ const tell = Effect.fnUntraced(function*(
   StoreError | Behind,
   DocumentStore
 > {
-  const { model, type } = told
-  const subscribed = yield* store.find(Subscription.modelName, {
-    filter: { enabled: { $ne: false }, types: type },
-    projection: { _id: 1 }
-  })
+  const subscribed = yield* subscribers(store, told.type)
   const count = Math.max(1, Math.min(changes.length, Math.floor(maxDeliveries / Math.max(1, subscribed.length))))
-  const position = count === changes.length ? end : changes[count - 1]?.position ?? end
-  const { matchedCount } = yield* store.updateOne(places, { ...from }, { $set: { position } })
-  if (matchedCount === 0) return yield* Effect.fail(new Behind())
-  for (const change of subscribed.length === 0 ? [] : changes.slice(0, count)) {
-    if (!type.endsWith(`.${kindOf(model, change)}`)) continue
+  const place = yield* moved(store, from, count === changes.length ? end : changes[count - 1]?.position ?? end)
+  for (const change of changes.slice(0, count)) {
+    if (!isOf(told, change)) continue
     const event = eventOf(told, change)
     if (Result.isFailure(event)) {
       yield* Effect.logError(`A change of ${change.collection} can't be told`, event.failure)
@@ -213,11 +244,14 @@ const tell = Effect.fnUntraced(function*(
     const cause = causeOf(change.transaction)
     yield* cause === undefined ? enqueued : Effect.withParentSpan(enqueued, cause)
   }
-  return { count, place: { ...from, position } }
+  return { count, place }
 })
 
 /** The most deliveries that a transaction enqueues, unless there are more of one change. */
 const maxDeliveries = 1_000
+
+/** Whether events of a type tell of a change. */
+const isOf = ({ model, type }: Told, change: StoredChange): boolean => type.endsWith(`.${kindOf(model, change)}`)
 
 /** What a change is to those who don't see deleted documents. */
 const kindOf = (model: Model.Any, change: StoredChange): "created" | "updated" | "deleted" | undefined => {
