@@ -7,7 +7,9 @@
  * A catalogue is an object of texts, flat (`"User.name": "Name"`) or nested (`"User": { "name": "Name" }`). Its keys:
  *
  * - `<Model>.<field>`: the label of a field. It takes no arguments.
- * - `models.<Model>`: the name of a model's documents. It takes no arguments.
+ * - `models.<Model>`, `collections.<Model>`: what one and what many of a model's documents are called. They take no arguments.
+ * - `help.<Model>.<field>`: what a field is for, and `values.<Model>.<field>.<value>`: what a member of its enumeration is called.
+ *   They take no arguments.
  * - `validators.<Type>`: the message to follow the label. The type is a validator's (`NotEmpty`, `Min`, …), `Required`,
  *   `Type` (a value of the wrong type), `Parameter` (a parameter of the URL), `Id` or `Url` (an identifier that differs
  *   from that in the URL, or that no URL can address). Arguments: `{label}`, `{field}` (the path: `lines.0.quantity`),

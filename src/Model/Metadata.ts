@@ -22,11 +22,15 @@ import { elementOf, isRequiredInput, type ModelLike, modelTypeId, nestedModel, u
 export interface FieldMetadata {
   /** `<Model>.<field>`. */
   readonly label: string
+  /** What the field is for, where the catalogue of the language says so. */
+  readonly help?: string | undefined
   readonly required: boolean
   readonly type: string
   readonly sub_type?: string | TypeMetadata | undefined
   /** The members of an enumeration in their wire form. */
   readonly values?: ReadonlyArray<string | number | boolean> | undefined
+  /** What people call the members, where the catalogue of the language says so. */
+  readonly value_labels?: { readonly [value: string]: string } | undefined
   readonly props?: Metadata | undefined
   /** The model whose identifiers the field or the list holds. */
   readonly reference?: string | undefined
@@ -55,6 +59,8 @@ export interface TypeMetadata {
   readonly type: string
   /** The members of an enumeration in their wire form. */
   readonly values?: ReadonlyArray<string | number | boolean> | undefined
+  /** What people call the members, where the catalogue of the language says so. */
+  readonly value_labels?: { readonly [value: string]: string } | undefined
   readonly props?: Metadata | undefined
 }
 

@@ -72,6 +72,10 @@ const catalogues = {
     "Place.city": "Ort",
     "Mug": { size: "Größe" },
     "Crate": { title: "Kistenname" },
+    "models": { Mug: "Becher" },
+    "collections": { Mug: "Alle Becher" },
+    "help": { Mug: { size: "In Dezilitern" } },
+    "values": { Item: { kind: { big: "Groß" } } },
     "errors": {
       Invalid: "{count, plural, one {Ein Fehler} other {# Fehler}}: {problems}",
       Problem: "„{label}“ {message}"
@@ -174,6 +178,19 @@ describe("labels / memory", () => {
         const { body } = yield* send("GET", "/items/meta", "de")
         assert.strictEqual(body.made.label, "Item.made")
         assert.strictEqual(body.place.label, "Item.place")
+      }))
+
+    it.effect("have those of documents, help, and the members of enumerations, where there are some", () =>
+      Effect.gen(function*() {
+        const { body } = yield* send("GET", "/mugs/meta", "de-CH")
+        assert.deepStrictEqual([body._model, body.size.help], [
+          { label: "Becher", plural: "Alle Becher" },
+          "In Dezilitern"
+        ])
+        const items = yield* send("GET", "/items/meta", "de")
+        assert.deepStrictEqual([items.body.kind.value_labels, items.body._model], [{ big: "Groß" }, undefined])
+        const english = yield* send("GET", "/mugs/meta", "en")
+        assert.deepStrictEqual(Object.keys(english.body), ["id", "size"])
       }))
 
     it.effect("fall back from a region to its language", () =>

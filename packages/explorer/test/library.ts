@@ -1,5 +1,7 @@
 /** A library whose people look at it in the explorer: editors, readers who see less, and some who see nothing. */
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, Layer, Schema } from "effect"
+import { fileURLToPath } from "node:url"
 import { builtExplorer } from "../../../scripts/explorer.ts"
 import {
   Accounts,
@@ -15,6 +17,7 @@ import {
   Resource,
   Role,
   Tokens,
+  Translations,
   Validator
 } from "../../../src/index.ts"
 
@@ -111,13 +114,20 @@ const engine = KernelEngine.make("library")
   .enableSecurity()
   .enableExplorer({ require: Authenticated })
 
+const translations = Layer.provide(
+  Translations.layerWith({ path: fileURLToPath(new URL("translations", import.meta.url)), languages: ["en", "de"] }),
+  NodeServices.layer
+)
+
 export const password = "correct horse"
 
 /** The library on a port of its own, with its page, on a store that may have been used before. */
 export const libraryOn = Effect.fnUntraced(function*(store: typeof EmbeddedStore.layer) {
   yield* Effect.promise(() => builtExplorer())
   const accounts = Accounts.fromModel(Person, { login: "email", secret: "password" })
-  const started = yield* engine.test({ store: Layer.mergeAll(store, FileStore.layerMemory, Jwt.layer, accounts) })
+  const started = yield* engine.test({
+    store: Layer.mergeAll(store, FileStore.layerMemory, Jwt.layer, accounts, translations)
+  })
   return { ...started, editor: yield* started.as({ subject: "N-somebody-else", roles: ["editor"] }) }
 })
 

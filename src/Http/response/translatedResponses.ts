@@ -11,7 +11,7 @@ import * as Record from "effect/Record"
 import { BoundedCache } from "../../internal/boundedCache.ts"
 import { type Label, type Text, worded } from "../../internal/text.ts"
 import { textOfKey } from "../../internal/texts.ts"
-import { type FieldProblem, limitProblems, typeInMessage } from "../../Model/internal.ts"
+import { type FieldProblem, limitProblems, type ModelLike, typeInMessage } from "../../Model/internal.ts"
 import type { FieldMetadata, Metadata, TypeMetadata } from "../../Model/Metadata.ts"
 import { type Failure, fromFailure, type HttpError, isHttpError, statusOf, type Tag } from "../HttpError.ts"
 import type { ErrorOptions } from "../KernelConfig.ts"
@@ -160,11 +160,22 @@ const format = (language: Language, { args = {}, key }: Text): string => {
   return language.text(key, made) ?? inEnglish().text(key, made) ?? key
 }
 
-/** The response of a model's metadata with labels in the request's language. It is built once for each language. */
-export const metadataResponse = (translations: Translations, metadata: Metadata): TranslatedResponse => {
+/**
+ * The response of a model's metadata with labels in the request's language, also of its documents where a catalogue has some. It is
+ * built once for each language.
+ */
+export const metadataResponse = (
+  translations: Translations,
+  metadata: Metadata,
+  { modelName }: ModelLike
+): TranslatedResponse => {
   const untranslated = responses.json(JSON.stringify(metadata))
   const translated = memoize((language: Language) =>
-    responses.json(JSON.stringify(labelled(metadata, language)), 200, headersOf(language))
+    responses.json(
+      JSON.stringify({ ...modelLabels(modelName, language), ...labelled(metadata, language) }),
+      200,
+      headersOf(language)
+    )
   )
   return withLanguage(
     translations,
@@ -261,15 +272,35 @@ const messageOf = (language: Language, problemField: ProblemField, problem: Fiel
 const argument = (value: unknown): string | number | undefined =>
   value === undefined || typeof value === "string" || typeof value === "number" ? value : Formatter.format(value)
 
+/** What people call the documents of a model, one and many. */
+const modelLabels = (modelName: string, language: Language) => {
+  const [label, plural] = ["models", "collections"].map((key) => language.text(`${key}.${modelName}`))
+  return label === undefined && plural === undefined ? {} : { _model: { label, plural } }
+}
+
 const labelled = (metadata: Metadata, language: Language): Metadata =>
   Record.map(metadata, (field): FieldMetadata => ({
     ...field,
-    ...nested(field, language),
+    ...inner(field, field.label, language),
     label: language.text(field.label) ?? field.label,
+    help: language.text(`help.${field.label}`),
     ...(typeof field.sub_type === "object"
-      ? { sub_type: { ...field.sub_type, ...nested(field.sub_type, language) } }
+      ? { sub_type: { ...field.sub_type, ...inner(field.sub_type, field.label, language) } }
       : {})
   }))
 
-const nested = ({ props }: Pick<TypeMetadata, "props">, language: Language) =>
-  props === undefined ? {} : { props: labelled(props, language) }
+/** The labels of what is in a field or an element: the fields of a model, the members of an enumeration. */
+const inner = (
+  { props, values = [] }: Pick<TypeMetadata, "props" | "values">,
+  field: string,
+  language: Language
+): Pick<TypeMetadata, "props" | "value_labels"> => {
+  const labels = values.flatMap((value) => {
+    const label = language.text(`values.${field}.${value}`)
+    return label === undefined ? [] : [[String(value), label] as const]
+  })
+  return {
+    ...props === undefined ? {} : { props: labelled(props, language) },
+    ...labels.length === 0 ? {} : { value_labels: Object.fromEntries(labels) }
+  }
+}

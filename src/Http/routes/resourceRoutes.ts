@@ -250,7 +250,7 @@ const handlersOf = (
     ...writeRoutes(registration, repository, store, representations, { ...surroundings, respondBadRequest }),
     ...surroundings.deletedHandlers?.(registration, repository, store, { ...surroundings, places, respondBadRequest }),
     schema: schemaOf(view, translations),
-    meta: metadataResponse(translations, Metadata.make(view.model))
+    meta: metadataResponse(translations, Metadata.make(view.model), model)
   }
   const endpoints = endpointsOf(registration)
   const finished = endpoints.flatMap((endpoint): ReadonlyArray<readonly [string, ResponseEffect]> => {

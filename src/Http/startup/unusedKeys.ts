@@ -47,10 +47,14 @@ const isUsed = (key: string, known: Known): boolean => {
   // A program names them.
   if (key.startsWith("mails.")) return true
   if (key.startsWith("errors.")) return known.errors.has(key)
-  if (key.startsWith("models.")) return [...known.models].some(({ modelName }) => key === `models.${modelName}`)
+  const [first = "", ...rest] = key.split(".")
+  const place = rest.join(".")
+  if (first === "models" || first === "collections") return [...known.models].some((one) => one.modelName === place)
+  if (first === "help") return known.labels.has(place)
+  if (first === "values") return known.labels.has(rest.slice(0, 2).join("."))
   if (!key.startsWith("validators.")) return isLabel(key, known)
-  const [type = "", place] = key.slice("validators.".length).split("@", 2)
-  const isPlace = place === undefined || isLabel(place, known) || known.names.has(place.split(".").at(-1)!)
+  const [type = "", at] = place.split("@", 2)
+  const isPlace = at === undefined || isLabel(at, known) || known.names.has(at.split(".").at(-1)!)
   return isPlace && (known.isOpen || known.validators.has(type))
 }
 

@@ -84,6 +84,7 @@ const describeResource = (
     isFilter: (path) => filters.has(path),
     isOrder: (path) => orders.has(path)
   }
+  const named = jsonObject(meta["_model"])
   const create = operations.get("create")
   const replace = operations.get("replace")
   const replaces = replace ?? (create?.answers.has("200") === true ? create : undefined)
@@ -102,8 +103,8 @@ const describeResource = (
     name,
     model,
     path,
-    label: labelOf(model),
-    labelPlural: labelOf(name),
+    label: jsonText(named["label"]) ?? labelOf(model),
+    labelPlural: jsonText(named["plural"]) ?? labelOf(name),
     fields,
     may: mayOf(operations, path, replaces !== undefined),
     ...replaces === undefined ? {} : { replacedBy: replaces === replace ? "PUT" : "POST" },

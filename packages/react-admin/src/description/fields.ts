@@ -41,7 +41,7 @@ export const describeArguments = (schema: Json, context: FieldContext): Readonly
     isOrder: () => false
   })
 
-const ofService = new Set(["_type", "_links", "_embedded", "deleted"])
+const ofService = new Set(["_type", "_links", "_embedded", "_model", "deleted"])
 
 /** Fields in the order in which models have them: what is answered, and those that are only sent where they are sent. */
 const namesOf = (meta: Json, { answered, changed, created }: Forms): ReadonlyArray<string> => {
@@ -110,7 +110,7 @@ const describeField = (name: string, { context, depth, forms, meta, path }: At):
     path,
     type,
     label: labelIn(own, name),
-    help: helpOf(schema),
+    help: jsonText(own["help"]) ?? helpOf(schema),
     isRequired,
     isNullable: isRequired && takesNull(jsonObject(forms.created?.["properties"])[name]),
     isReadOnly: !isFile && !isSetOnCreate && !isSetOnUpdate,
@@ -119,7 +119,7 @@ const describeField = (name: string, { context, depth, forms, meta, path }: At):
     isSetOnUpdate: isFile || isSetOnUpdate,
     isFilterable: context.isFilter(path),
     isSortable: context.isOrder(path),
-    choices: values.length === 0 ? undefined : values.map((id) => ({ id, label: choiceLabel(id) })),
+    choices: values.length === 0 ? undefined : values.map((id) => ({ id, label: choiceLabel(id, own) })),
     reference: reference === undefined ? undefined : context.resourceOf(reference),
     items: isList ? itemsOf(at) : undefined,
     fields: type === "model" && !isFile ? partsOf(at) : undefined,
@@ -167,9 +167,10 @@ const choicesOf = (own: Json, schema: Json): ReadonlyArray<string | number | boo
     typeof value === "string" || typeof value === "number" || typeof value === "boolean"
   )
 
-/** Abbreviations stay as they are. */
-const choiceLabel = (value: string | number | boolean): string =>
-  typeof value === "string" && /[a-z]/u.test(value) ? labelOf(value) : String(value)
+/** As the service calls a member; without a translation, abbreviations stay as they are. */
+const choiceLabel = (value: string | number | boolean, { value_labels: labels }: Json): string =>
+  jsonText(jsonMember(jsonObject(labels), String(value))) ??
+    (typeof value === "string" && /[a-z]/u.test(value) ? labelOf(value) : String(value))
 
 const boundsOf = (schema: Json) => ({
   minimum: boundOf(schema["minimum"]),
@@ -269,7 +270,7 @@ const insideOf = ({ changed, created, answered }: Forms, { resolve }: FieldConte
 const itemsOf = (at: Described): FieldDescription => {
   const { context, depth, forms, own, path } = at
   const { reference, sub_type: subType, file } = own
-  const { values, ...element } = isJson(subType) ? subType : { type: subType, values: undefined }
+  const { values, ...element }: Json = isJson(subType) ? subType : { type: subType }
   const inner = insideOf(forms, context, "items")
   const described = describeField("item", {
     path,
