@@ -17,6 +17,8 @@
  *
  * `POST <urlBase>/token/revoke` ends the sign-in of a `token`, whichever of both it is (RFC 7009).
  *
+ * `GET <urlBase>/token/sessions` lists the sign-ins of the caller that go on, and `DELETE <urlBase>/token/sessions/<id>` ends one.
+ *
  * @since 0.1.0
  */
 import * as Cause from "effect/Cause"
@@ -27,9 +29,11 @@ import * as HttpEffect from "effect/http/HttpEffect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Metric from "effect/Metric"
+import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
-import { Anonymous } from "../Access/Permission.ts"
+import { Anonymous, Authenticated } from "../Access/Permission.ts"
 import { Passwords, type Verified } from "../Security/Accounts.ts"
+import { CurrentUser } from "../Security/CurrentUser.ts"
 import type { CredentialsInvalid } from "../Security/SecurityError.ts"
 import * as SignIns from "../Security/SignIns.ts"
 import { TooManyRequests } from "./HttpError.ts"
@@ -44,7 +48,18 @@ import {
   UnsupportedGrantType
 } from "./TokensApi.ts"
 
-export { isLive, type Issued, Lifetimes, refresh, revoke, signIn, signOut } from "../Security/SignIns.ts"
+export {
+  endSession,
+  isLive,
+  type Issued,
+  Lifetimes,
+  refresh,
+  revoke,
+  type Session,
+  sessions,
+  signIn,
+  signOut
+} from "../Security/SignIns.ts"
 export { InvalidGrant, InvalidRequest, TokenRequest, TokenResponse, UnsupportedGrantType } from "./TokensApi.ts"
 
 /**
@@ -100,8 +115,10 @@ export { InvalidGrant, InvalidRequest, TokenRequest, TokenResponse, UnsupportedG
  */
 export const service = Service.implement(description, {
   token: ({ payload }) => Effect.andThen(noStore, granted(payload)),
-  revoke: ({ payload }) => Effect.andThen(noStore, revoked(payload.token))
-}).require(Anonymous)
+  revoke: ({ payload }) => Effect.andThen(noStore, revoked(payload.token)),
+  sessions: () => Effect.andThen(noStore, listed),
+  end_session: ({ params: { id } }) => ofCaller(({ subject }) => SignIns.endSession(subject, id), undefined)
+}).require(Anonymous, ["token", "revoke"]).require(Authenticated, ["sessions", "end_session"])
 
 // -----------------------------------------------------------------------------
 // internal
@@ -187,6 +204,20 @@ const responseOf = ({ accessToken, expiresIn, refreshToken }: SignIns.Issued): t
   expires_in: Math.ceil(Duration.toSeconds(expiresIn)),
   refresh_token: refreshToken
 })
+
+/** What is about the sign-ins of the caller. Where there is no access control, nobody is known to have some. */
+const ofCaller = <A, E, R>(run: (user: CurrentUser["Service"]) => Effect.Effect<A, E, R>, nobody: A) =>
+  Effect.flatMap(Effect.serviceOption(CurrentUser), Option.match({ onNone: () => Effect.succeed(nobody), onSome: run }))
+
+const listed = Effect.map(ofCaller(SignIns.sessions, []), (found) => ({
+  sessions: found.map(({ began, expires, id, isCurrent, lastUsed }) => ({
+    id,
+    began,
+    last_used: lastUsed,
+    expires,
+    current: isCurrent
+  }))
+}))
 
 const revoked = Effect.fnUntraced(function*(token: Redacted.Redacted<string> | undefined) {
   if (token === undefined) return yield* missing("token")

@@ -23,6 +23,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
+import * as Model from "../Model/Model.ts"
 import { TooManyRequests } from "./HttpError.ts"
 import * as Service from "./Service.ts"
 import { ServiceError } from "./ServiceError.ts"
@@ -90,6 +91,23 @@ export const TokenResponse = Schema.Struct({
 }).annotate({ identifier: "TokenResponse" })
 
 /**
+ * A sign-in of the caller that goes on.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const Session = Schema.Struct({
+  id: Schema.String,
+  began: Model.DateTime,
+  /** When its tokens were issued or renewed the last time. */
+  last_used: Model.DateTime,
+  /** When it ends if it is not used until then. */
+  expires: Model.DateTime,
+  /** Whether the token of the request is of it. */
+  current: Schema.Boolean
+}).annotate({ identifier: "Session" })
+
+/**
  * The description of the service. A `KernelApi` and `Tokens.service` have it in common.
  *
  * @category models
@@ -122,4 +140,17 @@ export const description = Service.describe("TokenService")
     summary: "Sign out: end the sign-in that a token came from",
     description:
       "The `token` is an access token or a refresh token. One that is unknown or expired is no error. RFC 7009."
+  })
+  .operation("sessions", {
+    path: "/token/sessions",
+    success: Schema.Struct({ sessions: Schema.Array(Session) }).annotate({ identifier: "Sessions" }),
+    summary: "List the caller's sign-ins",
+    description: "Those that go on, of the caller alone, up to a hundred: those that were used last come first."
+  })
+  .operation("end_session", {
+    method: "DELETE",
+    path: "/token/sessions/{id}",
+    params: { id: Schema.String },
+    summary: "End one of the caller's sign-ins",
+    description: "One that has ended, or that is somebody else's, is no error."
   })

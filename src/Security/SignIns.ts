@@ -6,6 +6,7 @@
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Crypto from "effect/crypto/WebCrypto"
+import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Base64Url from "effect/encoding/Base64Url"
@@ -96,7 +97,15 @@ export const signIn: (
     const account = stamp === undefined ? yield* factsOf(subject) : { roles, stamp }
     const accessToken = yield* accessTokenOf({ id, roles, subject, accountRoles: account?.roles ?? roles })
     const expires = now + Duration.toMillis(lifetimes.refreshToken)
-    yield* signIns.insert({ id, subject, token: hashOf(secret), stamp: account?.stamp, expires }, now)
+    yield* signIns.insert({
+      id,
+      subject,
+      token: hashOf(secret),
+      stamp: account?.stamp,
+      expires,
+      began: now,
+      used: now
+    })
     return { accessToken, refreshToken: refreshTokenOf(handle, secret), expiresIn: lifetimes.accessToken }
   }
 )
@@ -141,7 +150,10 @@ export const refresh: (
   const secret = yield* random(secretBytes)
   // The last step, so that a failure before it leaves the token as it was.
   const expires = now + Duration.toMillis(lifetimes.refreshToken)
-  const isRotated = yield* signIns.rotate({ ...found, stamp: found.stamp ?? stamp }, hashOf(secret), expires)
+  const isRotated = yield* signIns.rotate({ ...found, stamp: found.stamp ?? stamp }, hashOf(secret), {
+    expires,
+    used: now
+  })
   // It was used meanwhile, or the sign-in has ended.
   if (!isRotated) {
     return yield* (yield* signIns.find(parts.id)) === undefined ? new CredentialsInvalid({ reason: "revoked" }) : reused
@@ -179,6 +191,62 @@ export const signOut: (subject: string) => Effect.Effect<number, StoreError, Doc
 )(function*(subject) {
   const { liveness, signIns } = yield* current
   return yield* Effect.ensuring(signIns.endAll(subject), liveness.endAll(subject))
+})
+
+/**
+ * A sign-in that has not ended.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Session {
+  /** The `sid` of its access tokens. */
+  readonly id: string
+  readonly began: DateTime.Utc
+  /** When its tokens were issued or renewed the last time. */
+  readonly lastUsed: DateTime.Utc
+  /** When it ends if it is not used until then. */
+  readonly expires: DateTime.Utc
+  /** Whether the token of the user is of it. */
+  readonly isCurrent: boolean
+}
+
+/**
+ * The sign-ins of a user that go on, those that were used last first, up to a hundred.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const sessions: (
+  user: CurrentUser["Service"]
+) => Effect.Effect<ReadonlyArray<Session>, StoreError, Jwt | DocumentStore> = Effect.fn("Tokens.sessions")(
+  function*(user) {
+    const { signIns } = yield* current
+    const { application } = yield* Jwt
+    const found = yield* signIns.list(user.subject, yield* Clock.currentTimeMillis)
+    const account = found.length === 0 ? undefined : yield* factsOf(user.subject)
+    return account === undefined ? [] : found.filter((one) => isOfPassword(one, account.stamp)).map((one): Session => ({
+      id: one.id,
+      began: DateTime.makeUnsafe(one.began),
+      lastUsed: DateTime.makeUnsafe(one.used),
+      expires: DateTime.makeUnsafe(one.expires),
+      isCurrent: one.id === signInOf(user, application)
+    }))
+  }
+)
+
+/**
+ * Ends one of the sign-ins of a user. One that has ended, or that is somebody else's, is ignored.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const endSession: (
+  subject: string,
+  id: string
+) => Effect.Effect<void, StoreError, DocumentStore> = Effect.fn("Tokens.endSession")(function*(subject, id) {
+  const { end, signIns } = yield* current
+  if ((yield* signIns.find(id))?.subject === subject) yield* end(id)
 })
 
 /**

@@ -181,6 +181,47 @@ export const tokensContract = (name: string, store: FreshStore) =>
         assert.strictEqual((yield* json("/token/revoke", { token: "unknown" })).status, 200)
       }))
 
+    it.effect("of several sign-ins are listed to their user, who ends one", () =>
+      Effect.gen(function*() {
+        const test = yield* secured.test({ store: Layer.fresh(Layer.mergeAll(store, Jwt.layer, accounts)) })
+        const { json } = yield* begun(test)
+        const ben = { email: "ben@example.com", password: "another horse" }
+        yield* test.repositories.users.insert(yield* Model.finalise(User, ben))
+        const signedIn = (body: object) => Effect.map(json("/token", body), ({ body }) => body)
+        const phone = yield* signedIn(grant)
+        yield* TestClock.adjust("1 minute")
+        const laptop = yield* signedIn(grant)
+        const other = yield* signedIn({ ...grant, username: ben.email, password: ben.password })
+        yield* TestClock.adjust("1 minute")
+        const renewed = yield* signedIn({ grant_type: "refresh_token", refresh_token: phone["refresh_token"] })
+        const ask = (method: string, path: string, { access_token: token }: Answer["body"]) =>
+          sendTo(`${test.baseUrl}/api/v1/token/sessions`, method, path, undefined, {
+            authorization: `Bearer ${String(token)}`
+          })
+        interface Listed {
+          readonly id: string
+          readonly began: string
+          readonly last_used: string
+          readonly current: boolean
+        }
+        // The schema of the endpoint says so.
+        const listed = (tokens: Answer["body"]) =>
+          Effect.map(ask("GET", "", tokens), ({ body }) => body["sessions"] as ReadonlyArray<Listed>)
+        const found = yield* listed(laptop)
+        assert.deepStrictEqual(found.map(({ current }) => current), [false, true])
+        const minutes = found.map(({ began, last_used: used }) => (Date.parse(used) - Date.parse(began)) / 60_000)
+        assert.deepStrictEqual(minutes, [2, 0])
+        assert.deepStrictEqual((yield* listed(other)).map(({ current }) => current), [true])
+        assert.strictEqual((yield* ask("GET", "", {})).status, 401)
+
+        // Nobody ends those of somebody else.
+        assert.strictEqual((yield* ask("DELETE", `/${found[0]?.id}`, other)).status, 200)
+        assert.strictEqual((yield* listed(laptop)).length, 2)
+        assert.strictEqual((yield* ask("DELETE", `/${found[0]?.id}`, laptop)).status, 200)
+        assert.deepStrictEqual((yield* listed(laptop)).map(({ id }) => id), [found[1]?.id])
+        assert.strictEqual((yield* ask("GET", "", renewed)).status, 401)
+      }))
+
     it.effect("are refused with the codes of RFC 6749, and the same words for all wrong credentials", () =>
       Effect.gen(function*() {
         const { form, json, send } = yield* shop(store)

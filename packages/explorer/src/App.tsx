@@ -11,11 +11,14 @@ import {
   AdminContext,
   AdminUI,
   type AuthProvider,
+  CustomRoutes,
   Resource,
   useI18nProvider,
   useLocaleState,
   useTranslate
 } from "react-admin"
+import { Route } from "react-router-dom"
+import { AccountPage } from "./account/AccountPage.tsx"
 import { DescriptionProvider } from "./data/Description.tsx"
 import { nameOf } from "./data/documents.ts"
 import { preferences } from "./data/preferences.ts"
@@ -178,6 +181,9 @@ const Explorer = (
           {...(resource.may.create ? { create: CreatePage } : {})}
         />
       ))}
+      <CustomRoutes>
+        <Route path="/account" element={<AccountPage />} />
+      </CustomRoutes>
     </AdminUI>
   </DescriptionProvider>
 )

@@ -304,6 +304,34 @@ inBrowser("The explorer", (open) => {
       assert.deepStrictEqual(explorer.problems, [])
     }))
 
+  it.live("lists the sign-ins of who is signed in, who ends another one, or all", () =>
+    Effect.gen(function*() {
+      const { baseUrl } = yield* library
+      const first = yield* opened(open, baseUrl)
+      const second = yield* opened(open, baseUrl)
+      const entries = second.page.getByRole("main").getByRole("listitem")
+      yield* Effect.promise(async () => {
+        await signIn(first, "reader")
+        await signIn(second, "reader")
+        await second.page.getByRole("button", { name: "Account" }).or(second.page.getByLabel("Profile")).first().click()
+        await second.page.getByRole("menuitem", { name: "Your account" }).click()
+        await second.page.getByRole("heading", { name: "Where you are signed in" }).waitFor()
+        await entries.nth(1).waitFor()
+        assert.deepStrictEqual(await Promise.all([entries.count(), entries.getByText("This one").count()]), [2, 1])
+        await assertAccessible(second.page, "account")
+        await entries.getByRole("button", { name: "Sign out" }).click()
+        await entries.nth(1).waitFor({ state: "detached" })
+        await entries.getByText("This one").waitFor()
+        // The other one has ended.
+        await first.page.reload()
+        await first.page.getByLabel("Username").waitFor()
+        await second.page.getByRole("button", { name: "Sign out everywhere" }).click()
+        await second.page.getByRole("button", { name: "Confirm" }).click()
+        await second.page.getByLabel("Username").waitFor()
+      })
+      assert.deepStrictEqual([...first.problems, ...second.problems], [])
+    }))
+
   it.live("makes a new document of a copy, and never writes over another one", () =>
     Effect.gen(function*() {
       const { baseUrl, editor } = yield* library

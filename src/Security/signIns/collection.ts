@@ -23,16 +23,21 @@ export interface SignIn {
   readonly next?: string | undefined
   /** When the current refresh token expires, in milliseconds since 1970. */
   readonly expires: number
+  /** When it began, and when its tokens were last renewed, in milliseconds since 1970. */
+  readonly began: number
+  readonly used: number
 }
 
 export interface SignInCollection {
-  readonly insert: (signIn: SignIn, now: number) => Effect.Effect<void, StoreError>
+  readonly insert: (signIn: SignIn) => Effect.Effect<void, StoreError>
   readonly find: (id: string) => Effect.Effect<SignIn | undefined, ReadError>
+  /** The sign-ins of a user whose refresh tokens have not expired, those that were used last first, up to a hundred. */
+  readonly list: (subject: string, now: number) => Effect.Effect<ReadonlyArray<SignIn>, ReadError>
   /** Replaces the refresh token if it is still the current one. Returns whether it was. */
   readonly rotate: (
     signIn: SignIn & { readonly stamp: string },
     token: string,
-    expires: number
+    times: Pick<SignIn, "expires" | "used">
   ) => Effect.Effect<boolean, StoreError>
   /** Goes on with the password of the stamp, and with the next one. */
   readonly keep: (id: string, stamp: string, next: string) => Effect.Effect<void, StoreError>
@@ -50,27 +55,33 @@ export const signInsIn = (store: DocumentStore["Service"]): SignInCollection => 
     })
   )
   return {
-    insert: ({ expires, id, stamp, ...signIn }, now) =>
+    insert: ({ began, expires, id, stamp, used, ...signIn }) =>
       Effect.andThen(
         indexed,
         store.insertOne(collection, {
           _id: id,
           ...signIn,
           ...(stamp !== undefined && { stamp }),
-          began: dateOf(now),
+          began: dateOf(began),
+          used: dateOf(used),
           expires: dateOf(expires)
         })
       ),
-    find: (id) =>
-      Effect.map(store.findById(collection, id), (document) => {
-        const exit = decode(document)
-        if (Exit.isFailure(exit)) return undefined
-        const { _id, expires, ...signIn } = exit.value
-        return { id: _id, ...signIn, expires: expires.getTime() }
-      }),
-    rotate: ({ id, stamp, token: current }, token, expires) =>
+    find: (id) => Effect.map(store.findById(collection, id), signInOf),
+    list: (subject, now) =>
       Effect.map(
-        store.updateOne(collection, { _id: id, token: current }, { $set: { token, stamp, expires: dateOf(expires) } }),
+        store.find(collection, {
+          filter: { subject, expires: { $gt: dateOf(now) } },
+          sort: { expires: -1, _id: 1 },
+          limit: maxListed
+        }),
+        (documents) => documents.flatMap((document) => signInOf(document) ?? [])
+      ),
+    rotate: ({ id, stamp, token: current }, token, { expires, used }) =>
+      Effect.map(
+        store.updateOne(collection, { _id: id, token: current }, {
+          $set: { token, stamp, expires: dateOf(expires), used: dateOf(used) }
+        }),
         ({ matchedCount }) => matchedCount === 1
       ),
     keep: (id, stamp, next) => Effect.asVoid(store.updateOne(collection, { _id: id }, { $set: { stamp, next } })),
@@ -82,6 +93,17 @@ export const signInsIn = (store: DocumentStore["Service"]): SignInCollection => 
 // internal
 
 const collection = "appkernel_sign_ins"
+
+const maxListed = 100
+
+const signInOf = (document: unknown): SignIn | undefined => {
+  const exit = decode(document)
+  if (Exit.isFailure(exit)) return undefined
+  const { _id, began, expires, used, ...signIn } = exit.value
+  const start = began.getTime()
+  // Those that were stored by earlier versions don't say when they were used.
+  return { id: _id, ...signIn, expires: expires.getTime(), began: start, used: used?.getTime() ?? start }
+}
 
 const dateOf = (time: number) => DateTime.toDateUtc(DateTime.makeUnsafe(time))
 
@@ -97,5 +119,7 @@ const decode = SchemaParser.decodeUnknownExit(Schema.Struct({
   token: Schema.String,
   stamp: Schema.optional(Schema.String),
   next: Schema.optional(Schema.String),
-  expires: Schema.Date
+  expires: Schema.Date,
+  began: Schema.Date,
+  used: Schema.optional(Schema.Date)
 }))

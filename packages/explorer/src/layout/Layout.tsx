@@ -13,11 +13,12 @@ import {
   UserMenu,
   useSidebarState
 } from "react-admin"
+import { AccountItem } from "../account/AccountItem.tsx"
+import { SignOutEverywhere } from "../account/SignOutEverywhere.tsx"
 import { useConnection, useService } from "../data/Description.tsx"
 import { GoTo } from "./GoTo.tsx"
 import { Logo } from "./Logo.tsx"
 import { Menu } from "./Menu.tsx"
-import { SignOutEverywhere } from "./SignOutEverywhere.tsx"
 
 export const Layout = ({ children }: LayoutProps) => (
   <Frame appBar={Bar} menu={Menu} sidebar={Side}>
@@ -59,6 +60,7 @@ const Bar = () => {
       }
       userMenu={
         <UserMenu>
+          <AccountItem />
           {canSignOutEverywhere && <SignOutEverywhere />}
           <Divider />
           <Logout />

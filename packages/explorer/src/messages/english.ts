@@ -15,6 +15,14 @@ export const english = {
     label: "Sign out everywhere",
     content: "All your sign-ins end, on this machine and on all others."
   },
+  account: {
+    title: "Your account",
+    sessions: "Where you are signed in",
+    began: "Since %{time}",
+    used: "Last used %{ago}",
+    current: "This one",
+    end: "Sign out"
+  },
   goTo: {
     label: "Go to…",
     hint: "Type the name of a page",

@@ -186,6 +186,14 @@ export const german: Messages = {
       label: "Überall abmelden",
       content: "Alle Ihre Anmeldungen enden, an diesem Gerät und an allen anderen."
     },
+    account: {
+      title: "Ihr Konto",
+      sessions: "Wo Sie angemeldet sind",
+      began: "Seit %{time}",
+      used: "Zuletzt benutzt %{ago}",
+      current: "Diese",
+      end: "Abmelden"
+    },
     goTo: {
       label: "Gehe zu …",
       hint: "Name einer Seite eingeben",

@@ -1,7 +1,8 @@
 import DevicesIcon from "@mui/icons-material/DevicesOutlined"
-import { ListItemIcon, ListItemText, MenuItem } from "@mui/material"
+import { Button, ListItemIcon, ListItemText, MenuItem } from "@mui/material"
 import { useState } from "react"
 import { Confirm, useLogout, useNotify, useTranslate, useUserMenu } from "react-admin"
+import { sentenceOf } from "../data/sentences.ts"
 
 /** Ends all sign-ins of whoever is signed in, on this and on other machines. */
 export const SignOutEverywhere = () => {
@@ -10,25 +11,29 @@ export const SignOutEverywhere = () => {
   const logout = useLogout()
   const notify = useNotify()
   const [isAsking, setAsking] = useState(false)
+  const ask = () => setAsking(true)
+  const label = translate("explorer.signOutEverywhere.label")
   return (
     <>
-      <MenuItem onClick={() => setAsking(true)}>
-        <ListItemIcon>
-          <DevicesIcon fontSize="small" />
-        </ListItemIcon>
-        <ListItemText>{translate("explorer.signOutEverywhere.label")}</ListItemText>
-      </MenuItem>
+      {menu === undefined
+        ? <Button variant="outlined" color="error" onClick={ask}>{label}</Button>
+        : (
+          <MenuItem onClick={ask}>
+            <ListItemIcon>
+              <DevicesIcon fontSize="small" />
+            </ListItemIcon>
+            <ListItemText>{label}</ListItemText>
+          </MenuItem>
+        )}
       <Confirm
         isOpen={isAsking}
-        title={translate("explorer.signOutEverywhere.label")}
+        title={label}
         content={translate("explorer.signOutEverywhere.content")}
         onClose={() => setAsking(false)}
         onConfirm={() => {
           setAsking(false)
           menu?.onClose()
-          void logout({ everywhere: true }).catch((error: unknown) =>
-            notify(error instanceof Error ? error.message : String(error), { type: "error" })
-          )
+          void logout({ everywhere: true }).catch((error: unknown) => notify(sentenceOf(error), { type: "error" }))
         }}
       />
     </>

@@ -1,0 +1,117 @@
+import { Alert, Box, Button, Card, Chip, LinearProgress, Typography } from "@mui/material"
+import { useQuery } from "@tanstack/react-query"
+import { useState } from "react"
+import { useGetIdentity, useLocaleState, useNotify, useTranslate } from "react-admin"
+import { ago } from "../data/ago.ts"
+import { instantOf } from "../data/dateTime.ts"
+import { useConnection } from "../data/Description.tsx"
+import { isObject } from "../data/documents.ts"
+import { sentenceOf } from "../data/sentences.ts"
+import { textOf } from "../data/text.ts"
+import { NothingHere } from "../layout/NothingHere.tsx"
+import { PageTitle } from "../layout/PageTitle.tsx"
+import { SignOutEverywhere } from "./SignOutEverywhere.tsx"
+import { useSessionOperations } from "./useSessionOperations.ts"
+
+/** Where somebody is signed in: each sign-in, which they can end. */
+export const AccountPage = () => {
+  const operations = useSessionOperations()
+  return operations === undefined ? <NothingHere /> : <Sessions {...operations} />
+}
+
+const Sessions = ({ end, list }: { readonly list: string; readonly end: string }) => {
+  const translate = useTranslate()
+  const { canSignOutEverywhere, dataProvider } = useConnection()
+  const { data: identity } = useGetIdentity()
+  const { data, error, isPending, refetch } = useQuery({
+    queryKey: ["sessions"],
+    queryFn: async () => {
+      const { data } = await dataProvider.runOperation(list)
+      const found = isObject(data) ? data["sessions"] : undefined
+      return Array.isArray(found) ? found.filter(isObject) : []
+    }
+  })
+  return (
+    <Box>
+      <PageTitle title={translate("explorer.account.title")} />
+      <Typography variant="h1">{translate("explorer.account.title")}</Typography>
+      <Typography color="textSecondary" sx={{ mb: 2 }}>
+        <bdi>{identity?.fullName}</bdi>
+      </Typography>
+      <Typography variant="h2" sx={{ mb: 1 }}>{translate("explorer.account.sessions")}</Typography>
+      {error !== null && <Alert severity="error" sx={{ mb: 2 }}>{sentenceOf(error)}</Alert>}
+      <Card sx={{ mb: 2 }}>
+        {isPending && <LinearProgress aria-label={translate("ra.page.loading")} />}
+        <Box component="ul" sx={{ m: 0, p: 0, listStyle: "none" }}>
+          {data?.map((session) => (
+            <Session
+              key={textOf(session["id"])}
+              session={session}
+              onEnd={async () => {
+                await dataProvider.runOperation(end, { id: session["id"] })
+                await refetch()
+              }}
+            />
+          ))}
+        </Box>
+      </Card>
+      {canSignOutEverywhere && <SignOutEverywhere />}
+    </Box>
+  )
+}
+
+interface SessionProps {
+  readonly session: { readonly [member: string]: unknown }
+  readonly onEnd: () => Promise<void>
+}
+
+const Session = ({ onEnd, session }: SessionProps) => {
+  const translate = useTranslate()
+  const notify = useNotify()
+  const [locale] = useLocaleState()
+  const [isBusy, setBusy] = useState(false)
+  const [began, used] = [instantOf(session["began"]), instantOf(session["last_used"])]
+  const time = (at: Date | undefined) =>
+    at === undefined ? "–" : new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" }).format(at)
+  const finish = async () => {
+    setBusy(true)
+    await onEnd().catch((error: unknown) => notify(sentenceOf(error), { type: "error" }))
+    setBusy(false)
+  }
+  const begun = translate("explorer.account.began", { time: time(began) })
+  return (
+    <Box
+      component="li"
+      sx={{
+        display: "flex",
+        flexWrap: "wrap",
+        alignItems: "center",
+        gap: 1.5,
+        px: 2,
+        py: 1.25,
+        borderBottom: 1,
+        borderColor: "divider",
+        "&:last-child": { border: 0 }
+      }}
+    >
+      <Box sx={{ flex: "1 1 220px" }}>
+        <Typography sx={{ fontWeight: 600 }}>{begun}</Typography>
+        <Typography variant="body2" color="textSecondary" title={time(used)}>
+          {used !== undefined && translate("explorer.account.used", { ago: ago(used, new Date(), locale) })}
+        </Typography>
+      </Box>
+      {session["current"] === true
+        ? <Chip size="small" color="success" variant="outlined" label={translate("explorer.account.current")} />
+        : (
+          <Button
+            color="error"
+            loading={isBusy}
+            onClick={() => void finish()}
+            aria-label={`${translate("explorer.account.end")}: ${begun}`}
+          >
+            {translate("explorer.account.end")}
+          </Button>
+        )}
+    </Box>
+  )
+}
