@@ -146,7 +146,10 @@ const table = ({ ann, newOrder, order, payment, product }: Shop): ReadonlyArray<
   // Signing in and out.
   ["POST /api/v1/token", everybody, () => ({ grant_type: "password", username: ann.email, password })],
   ["POST /api/v1/token", [400, 400, 400, 400], () => ({ grant_type: "password", username: ann.email, password: "no" })],
-  ["POST /api/v1/token/revoke", everybody, () => ({ token: "unknown" })]
+  ["POST /api/v1/token/revoke", everybody, () => ({ token: "unknown" })],
+  // The sign-ins of oneself.
+  ["GET /api/v1/token/sessions", signedUp],
+  ["DELETE /api/v1/token/sessions/unknown", signedUp]
 ]
 
 const suite = <E>(name: string, store: Layer.Layer<DocumentStore.DocumentStore, E>) =>

@@ -556,7 +556,7 @@ inBrowser("The explorer", (open) => {
             await page.setViewportSize({ width, height: 800 })
             const where = (name: string) => `${name} ${colorScheme} ${width}`
             await explorer.goTo("#/")
-            await page.getByRole("heading", { name: "Latest documents" }).waitFor()
+            await page.getByRole("heading", { name: "Latest changes" }).waitFor()
             await assertAccessible(page, where("home"))
             await explorer.goTo("#/books")
             await page.getByRole("link", { name: "Book 01" }).waitFor()

@@ -11,14 +11,17 @@ import {
   FileStore,
   History,
   Index,
+  Job,
   Jwt,
   KernelEngine,
   Model,
+  Monitoring,
   Resource,
   Role,
   Tokens,
   Translations,
-  Validator
+  Validator,
+  Webhooks
 } from "../../../src/index.ts"
 
 class Person extends Model.Class<Person>()("Person", {
@@ -109,6 +112,14 @@ const engine = KernelEngine.make("library")
   .register(Resource.make(Genre, { methods: ["GET", "POST"] }).require(Role("editor")))
   .register(Resource.make(Poster, { methods: ["GET", "POST", "PATCH"] }).require(Role("editor")))
   .register(Resource.make(Rack, { methods: ["GET", "POST", "PATCH"] }).require(Role("editor")))
+  .register(
+    Resource.make(Job.Queued, { methods: ["GET"] }).grant(Role("operator"), { methods: "GET", hide: ["element"] }),
+    { segment: "jobs", name: "jobs" }
+  )
+  .register(Resource.make(Webhooks.Delivery, { methods: ["GET"] }).require(Role("operator")), {
+    segment: "deliveries",
+    name: "deliveries"
+  })
   .register(Resource.make(Person, { methods: ["GET"] }).require(Role("nobody")))
   .register(Tokens.service)
   .enableSecurity()
@@ -119,6 +130,12 @@ const translations = Layer.provide(
   NodeServices.layer
 )
 
+/** The state of the stove is none that readers may see. */
+const monitoring = Monitoring.layer({
+  checks: { stove: Effect.fail({ message: "it is cold" }) },
+  require: Role("operator")
+})
+
 export const password = "correct horse"
 
 /** The library on a port of its own, with its page, on a store that may have been used before. */
@@ -126,7 +143,7 @@ export const libraryOn = Effect.fnUntraced(function*(store: typeof EmbeddedStore
   yield* Effect.promise(() => builtExplorer())
   const accounts = Accounts.fromModel(Person, { login: "email", secret: "password" })
   const started = yield* engine.test({
-    store: Layer.mergeAll(store, FileStore.layerMemory, Jwt.layer, accounts, translations)
+    store: Layer.mergeAll(store, FileStore.layerMemory, Jwt.layer, accounts, translations, monitoring)
   })
   return { ...started, editor: yield* started.as({ subject: "N-somebody-else", roles: ["editor"] }) }
 })
@@ -134,7 +151,7 @@ export const libraryOn = Effect.fnUntraced(function*(store: typeof EmbeddedStore
 /** The library with somebody of each role: `editor@example.com`. */
 export const libraryWithPeopleOn = Effect.fnUntraced(function*(store: typeof EmbeddedStore.layer) {
   const started = yield* libraryOn(store)
-  for (const role of ["editor", "reader", "stranger"]) {
+  for (const role of ["editor", "reader", "operator", "stranger"]) {
     const person = { email: `${role}@example.com`, password, roles: [role] }
     yield* started.repositories.persons.insert(yield* Model.finalise(Person, person))
   }

@@ -59,7 +59,10 @@ export interface KernelConnection {
   readonly i18nProvider: (languages: readonly [Language, ...ReadonlyArray<Language>]) => KernelI18nProvider
   /** Whether `authProvider.logout({ everywhere: true })` ends all sign-ins of the user. */
   readonly canSignOutEverywhere: boolean
-  /** Asks any endpoint of the service, with the credentials of the caller. Fails with a `KernelError`. */
+  /**
+   * Asks any endpoint of the service, with the credentials of the caller. The answer is what the JSON has, or a text of another type.
+   * Fails with a `KernelError`.
+   */
   readonly ask: (call: Call) => Promise<unknown>
 }
 
@@ -133,7 +136,7 @@ export const connect = (options: ConnectOptions): KernelConnection => {
   }
   return {
     describe,
-    ask: caller.json,
+    ask: caller.read,
     canSignOutEverywhere: options.session !== undefined,
     dataProvider: makeDataProvider({
       caller,

@@ -150,6 +150,8 @@ export interface Revision {
  */
 export interface Change {
   readonly operation: "insert" | "update" | "delete" | "reset"
+  /** The resource of the document. */
+  readonly resource?: string | undefined
   readonly id?: string | number | undefined
   readonly record?: KernelRecord | undefined
 }
@@ -273,6 +275,8 @@ export interface KernelDataProvider {
       readonly onEnd?: ((error: unknown) => void) | undefined
     }
   ) => () => void
+  /** As `watch`, of several resources over as few connections as there are, since browsers have six to a service. */
+  readonly watchMany: (resources: ReadonlyArray<string>, onChange: (change: Change) => void) => () => void
   /** All documents that match as a table, with `fields` as its columns in this order. */
   readonly exportCsv: (
     resource: string,

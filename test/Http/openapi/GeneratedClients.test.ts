@@ -195,6 +195,8 @@ answered(await client.GET("/api/v2/users/{user_id}", { params: { path: { user_id
 const grant = { grant_type: "password", username: email, password: "a longer secret" }
 const { access_token } = answered(await client.POST("/api/v1/token", { body: grant }))
 answered(await client.POST("/api/v1/token/revoke", { body: { token: access_token } }))
+answered(await client.GET("/api/v1/token/sessions"))
+answered(await client.DELETE("/api/v1/token/sessions/{id}", { params: { path: { id: "unknown" } } }))
 
 // files
 const uploaded = answered(
@@ -325,7 +327,7 @@ from client.api.payments import payments_methods, payments_pay, payments_status
 from client.api.changes import api_v1_changes
 from client.api.products import (products_aggregate, products_changes, products_create, products_get,
     products_get_picture_address, products_get_summary, products_list, products_meta, products_query, products_schema)
-from client.api.tokens import tokens_revoke, tokens_token
+from client.api.tokens import tokens_end_session, tokens_revoke, tokens_sessions, tokens_token
 from client.api.users import (users_aggregate, users_change_password, users_create, users_delete, users_get,
     users_list, users_meta, users_patch, users_query, users_replace, users_schema)
 from client.api.users_version_2 import users_v2_create, users_v2_get, users_v2_list
@@ -458,6 +460,8 @@ grant = m.TokenRequest(grant_type="password", username="pia@example.com", passwo
 issued = asked("POST /api/v1/token", tokens_token.sync_detailed(client=client, body=grant))
 revocation = m.Revocation(token=issued.access_token)
 asked("POST /api/v1/token/revoke", tokens_revoke.sync_detailed(client=client, body=revocation))
+asked("GET /api/v1/token/sessions", tokens_sessions.sync_detailed(client=client))
+asked("DELETE /api/v1/token/sessions/{id}", tokens_end_session.sync_detailed("unknown", client=client))
 
 asked("DELETE /api/v1/users/{id}", users_delete.sync_detailed(user.id, client=client))
 print(json.dumps(statuses))

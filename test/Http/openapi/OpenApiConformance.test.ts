@@ -280,6 +280,8 @@ const ofOneself = [
   "POST /api/v1/subscriptions",
   ...["GET", "PATCH", "DELETE"].map((method) => `${method} /api/v1/subscriptions/{id}`),
   "POST /api/v1/subscriptions/{id}/rotate",
+  "GET /api/v1/token/sessions",
+  "DELETE /api/v1/token/sessions/{id}",
   "GET /api/v2/users",
   "GET /api/v2/users/{user_id}"
 ]

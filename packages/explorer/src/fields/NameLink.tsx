@@ -5,10 +5,12 @@ import { Link, useCreatePath } from "react-admin"
 import { type Document, nameOf } from "../data/documents.ts"
 
 /** The name of a document on one line, as a link to it; to the list, for those who may not get one. */
-export const NameLink = ({ document, maxWidth, resource }: {
+export const NameLink = ({ document, maxWidth, resource, text }: {
   readonly document: Document
   readonly resource: ResourceDescription
   readonly maxWidth?: number
+  /** Instead of its name. */
+  readonly text?: string
 }) => {
   const path = useCreatePath()
   return (
@@ -30,7 +32,7 @@ export const NameLink = ({ document, maxWidth, resource }: {
         "&:hover": { textDecoration: "underline" }
       }}
     >
-      <bdi>{nameOf(resource, document).slice(0, 160)}</bdi>
+      <bdi>{(text ?? nameOf(resource, document)).slice(0, 160)}</bdi>
     </Box>
   )
 }

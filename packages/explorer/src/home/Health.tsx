@@ -1,3 +1,4 @@
+import { KernelError } from "@appkernel/react-admin"
 import CheckIcon from "@mui/icons-material/CheckCircleOutlined"
 import ErrorIcon from "@mui/icons-material/ErrorOutlined"
 import { Box, Card, Typography } from "@mui/material"
@@ -13,8 +14,14 @@ export const Health = () => {
   const { ask } = useConnection()
   const { data } = useQuery({
     queryKey: ["health"],
-    queryFn: () => ask({ path: "/health" }),
-    refetchInterval: 30_000
+    queryFn: () =>
+      ask({ path: "/health" }).catch((error: unknown) => {
+        // What does not work is said with a 503.
+        if (error instanceof KernelError && isObject(error.body["checks"])) return error.body
+        throw error
+      }),
+    retry: false,
+    refetchInterval: ({ state }) => state.data === undefined ? false : 30_000
   })
   if (!isObject(data)) return null
   const checks = isObject(data["checks"]) ? Object.entries(data["checks"]) : []

@@ -1,16 +1,20 @@
 import { Box, Card, Typography } from "@mui/material"
+import { lazy, Suspense, useMemo } from "react"
 import { useTranslate } from "react-admin"
 import { useService } from "../data/Description.tsx"
 import { PageTitle } from "../layout/PageTitle.tsx"
+import { Failing, isWork } from "./Failing.tsx"
 import { Health } from "./Health.tsx"
 import { Latest } from "./Latest.tsx"
 import { ModelCard } from "./ModelCard.tsx"
+
+const Metrics = lazy(() => import("./Metrics.tsx"))
 
 /** What there is, what has happened to it, and whether the service works. */
 export const Home = () => {
   const translate = useTranslate()
   const { resources, title } = useService()
-  const listed = resources.filter(({ may }) => may.list)
+  const listed = useMemo(() => resources.filter(({ may }) => may.list), [resources])
   return (
     <Box>
       <PageTitle title={translate("explorer.home.title")} />
@@ -34,7 +38,15 @@ export const Home = () => {
             <Latest resources={listed} />
           </Card>
         </Box>
-        <Health />
+        <Box sx={{ display: "grid", gap: 2, alignContent: "start", minWidth: 0 }}>
+          <Health />
+          {resources.filter(isWork).map((resource) => <Failing key={resource.name} resource={resource} />)}
+        </Box>
+      </Box>
+      <Box sx={{ mt: 3 }}>
+        <Suspense>
+          <Metrics />
+        </Suspense>
       </Box>
     </Box>
   )

@@ -1,23 +1,54 @@
 import type { ResourceDescription } from "@appkernel/react-admin"
-import { Box, LinearProgress, Typography } from "@mui/material"
+import { Box, Chip, LinearProgress, Typography } from "@mui/material"
 import { useQueries } from "@tanstack/react-query"
+import { useEffect, useState } from "react"
 import { useLocaleState, useTranslate } from "react-admin"
 import { ago } from "../data/ago.ts"
 import { instantOf } from "../data/dateTime.ts"
 import { useConnection } from "../data/Description.tsx"
 import { type Document, valueAt } from "../data/documents.ts"
 import { NameLink } from "../fields/NameLink.tsx"
+import { toneOf } from "../fields/tones.ts"
 import { Initial } from "../layout/Initial.tsx"
 import { newestField } from "../lists/order.ts"
 
 /** How many documents are shown, of all models together. */
 const shownCount = 8
 
-/** The documents that are newest, of all models that say when theirs were made or changed. */
+interface Entry {
+  readonly resource: ResourceDescription
+  readonly document: Document
+  readonly time: Date
+  /** What somebody has just done to it. */
+  readonly change?: string
+}
+
+const keyOf = ({ document, resource }: Entry): string => `${resource.name} ${document.id}`
+
+/** What has happened to documents while somebody looks, of all models whose changes are told. */
+const useHappened = (resources: ReadonlyArray<ResourceDescription>): ReadonlyArray<Entry> => {
+  const { dataProvider } = useConnection()
+  const [happened, setHappened] = useState<ReadonlyArray<Entry>>([])
+  useEffect(() => {
+    const watched = resources.filter(({ may }) => may.watch)
+    if (watched.length === 0) return undefined
+    return dataProvider.watchMany(watched.map(({ name }) => name), ({ id, operation, record, resource: name }) => {
+      const resource = watched.find((one) => one.name === name)
+      if (resource === undefined || id === undefined) return
+      const document = { ...record, id: String(id) }
+      const entry = { resource, document, time: new Date(), change: operation }
+      setHappened((before) => [entry, ...before.filter((one) => keyOf(one) !== keyOf(entry))].slice(0, shownCount))
+    })
+  }, [dataProvider, resources])
+  return happened
+}
+
+/** What has just happened, and before it the documents that are newest, of all models that say when theirs were made or changed. */
 export const Latest = ({ resources }: { readonly resources: ReadonlyArray<ResourceDescription> }) => {
   const translate = useTranslate()
   const [locale] = useLocaleState()
   const { dataProvider } = useConnection()
+  const happened = useHappened(resources)
   const dated = resources.flatMap((resource) => {
     const field = newestField(resource)
     return field === undefined ? [] : [{ resource, field }]
@@ -34,18 +65,21 @@ export const Latest = ({ resources }: { readonly resources: ReadonlyArray<Resour
     }))
   })
   if (answers.some(({ isPending }) => isPending)) return <LinearProgress aria-label={translate("ra.page.loading")} />
-  const newest = answers.flatMap(({ data }, i) => {
+  const dating = answers.flatMap(({ data }, i) => {
     const { field, resource } = dated[i]!
-    return (data?.data ?? []).map((document) => ({ document, resource, time: instantOf(valueAt(document, field)) }))
-  }).flatMap(({ time, ...entry }) => time === undefined ? [] : [{ ...entry, time }])
-    .toSorted((one, other) => other.time.getTime() - one.time.getTime())
-    .slice(0, shownCount)
+    return (data?.data ?? []).flatMap((document): ReadonlyArray<Entry> => {
+      const time = instantOf(valueAt(document, field))
+      return time === undefined ? [] : [{ document, resource, time }]
+    })
+  }).toSorted((one, other) => other.time.getTime() - one.time.getTime())
+  const known = new Set(happened.map(keyOf))
+  const newest = [...happened, ...dating.filter((entry) => !known.has(keyOf(entry)))].slice(0, shownCount)
   if (newest.length === 0) {
     return <Typography sx={{ p: 2 }} color="textSecondary">{translate("explorer.home.noChanges")}</Typography>
   }
   return (
     <Box component="ul" sx={{ m: 0, p: 0, listStyle: "none" }}>
-      {newest.map(({ document, resource, time }) => (
+      {newest.map(({ change, document, resource, time }) => (
         <Box
           component="li"
           key={`${resource.name} ${document.id}`}
@@ -62,9 +96,14 @@ export const Latest = ({ resources }: { readonly resources: ReadonlyArray<Resour
         >
           <Initial label={resource.labelPlural} />
           <Box sx={{ minWidth: 0, flex: 1 }}>
-            <NameLink resource={resource} document={document} />
+            {change === "delete"
+              ? <bdi>{document.id}</bdi>
+              : <NameLink resource={resource} document={document} />}
             <Typography variant="body2" color="textSecondary">{resource.label}</Typography>
           </Box>
+          {change !== undefined && (
+            <Chip size="small" label={translate(`explorer.history.changes.${change}`)} sx={toneOf(change)} />
+          )}
           <Box
             component="time"
             dateTime={time.toISOString()}

@@ -20,6 +20,8 @@ export interface Caller {
   readonly send: (call: Call) => Promise<Response>
   /** The JSON of the answer; `undefined` of an empty one. */
   readonly json: (call: Call) => Promise<unknown>
+  /** As `json`, or the text of an answer of another type. */
+  readonly read: (call: Call) => Promise<unknown>
   readonly urlOf: (path: string, query?: URLSearchParams) => string
 }
 
@@ -67,7 +69,12 @@ export const makeCaller = ({ fetch, language, session, url, wait }: {
     if (!response.ok) throw await errorOf(response)
     return response
   }
-  return { send, urlOf, json: async (call) => jsonOf(await send(call)) }
+  return {
+    send,
+    urlOf,
+    json: async (call) => jsonOf(await send(call)),
+    read: async (call) => contentOf(await send(call))
+  }
 }
 
 /** The JSON of an answer; `undefined` of an empty one. */
@@ -80,6 +87,9 @@ export const jsonOf = async (response: Response): Promise<unknown> => {
     throw new KernelError(response.status, "The answer is no JSON", { errors: {} }, { cause })
   }
 }
+
+const contentOf = (response: Response): Promise<unknown> =>
+  response.headers.get("content-type")?.startsWith("text/") === true ? response.text() : jsonOf(response)
 
 /** How often a read is sent again to a service that has too much to do. */
 const maxAgain = 3

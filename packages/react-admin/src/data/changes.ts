@@ -1,6 +1,6 @@
 /** The stream of the changes of a list. */
 import type { Caller } from "../calls/caller.ts"
-import { isJson, jsonObject } from "../description/json.ts"
+import { isJson, jsonObject, jsonText } from "../description/json.ts"
 import type { Change, KernelRecord } from "../KernelDataProvider.ts"
 import { KernelError } from "../KernelError.ts"
 
@@ -33,11 +33,12 @@ export const followChanges = ({ caller, onChange, onConnection, onEnd, path, que
     for (const message of Array.isArray(messages) ? messages.filter(isJson) : []) {
       const { control, operation } = jsonObject(message["headers"])
       const key = String(message["key"])
+      const resource = jsonText(message["type"])
       if (control === "reset") onChange({ operation: "reset" })
-      else if (operation === "delete") onChange({ operation, id: key })
+      else if (operation === "delete") onChange({ operation, resource, id: key })
       else if (operation === "insert" || operation === "update") {
         const record = recordOf(message["value"], key)
-        onChange({ operation, id: record.id, record })
+        onChange({ operation, resource, id: record.id, record })
       }
     }
   }

@@ -379,6 +379,29 @@ export const makeDataProvider = (
       void start().catch(onEnd)
       return () => stop.abort()
     },
+    watchMany: (names, onChange) => {
+      const stop = new AbortController()
+      const start = async () => {
+        const resources = await Promise.all(names.map(resourceOf))
+        // The stream of several collections is beside them.
+        const groups = Map.groupBy(resources, ({ path }) => path.slice(0, path.lastIndexOf("/")))
+        for (const [at, group] of groups) {
+          followChanges({
+            caller,
+            path: `${at}/changes`,
+            query: new URLSearchParams({ watch: group.map(({ name }) => name).join(",") }),
+            onChange,
+            onConnection: () => undefined,
+            onEnd: () => undefined,
+            signal: stop.signal,
+            wait,
+            recordOf: (value, key) => recordOf({ id: key, ...jsonObject(value) })
+          })
+        }
+      }
+      void start().catch(() => undefined)
+      return () => stop.abort()
+    },
     exportCsv: async (name, { fields: columns, ...params }) => {
       const resource = await resourceOf(name)
       const shown = columns ?? resource.fields.filter((field) => !field.isWriteOnly).map(({ name }) => name)

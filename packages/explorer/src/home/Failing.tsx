@@ -1,0 +1,75 @@
+import type { ResourceDescription } from "@appkernel/react-admin"
+import { Box, Card, Typography } from "@mui/material"
+import { Link, useGetList, useLocaleState, useTranslate } from "react-admin"
+import { ago } from "../data/ago.ts"
+import { instantOf } from "../data/dateTime.ts"
+import { type Document, nameOf } from "../data/documents.ts"
+import { textOf } from "../data/text.ts"
+import { NameLink } from "../fields/NameLink.tsx"
+
+/** What is work of the service, by its models: the states in which somebody has to look at it, and its time. */
+const works: { readonly [model: string]: { readonly states: ReadonlyArray<string>; readonly time: string } } = {
+  QueuedJob: { states: ["dead"], time: "created" },
+  WebhookDelivery: { states: ["failed", "retrying"], time: "at" }
+}
+
+export const isWork = ({ may, model }: ResourceDescription): boolean => may.list && Object.hasOwn(works, model)
+
+/** How many of the jobs or deliveries of the service have failed, and the newest of them. */
+export const Failing = ({ resource }: { readonly resource: ResourceDescription }) => {
+  const translate = useTranslate()
+  const [locale] = useLocaleState()
+  const { labelPlural, model, name } = resource
+  const { states, time } = works[model]!
+  const filter = { state: { "[]": states } }
+  const { data = [], isPending, total = data.length } = useGetList<Document>(name, {
+    filter,
+    pagination: { page: 1, perPage: 5 },
+    sort: { field: time, order: "DESC" }
+  })
+  if (isPending) return null
+  const count = new Intl.NumberFormat(locale).format(total)
+  return (
+    <Box component="section">
+      <Box sx={{ display: "flex", alignItems: "baseline", gap: 1, mb: 1 }}>
+        <Typography variant="h2">{labelPlural}</Typography>
+        <Box sx={{ ml: "auto", fontSize: "0.8125rem" }}>
+          {total === 0
+            ? translate("explorer.home.noneFailed")
+            : (
+              <Link to={`/${name}?filter=${encodeURIComponent(JSON.stringify(filter))}`}>
+                {translate("explorer.home.failed", { smart_count: total, count })}
+              </Link>
+            )}
+        </Box>
+      </Box>
+      {data.length > 0 && (
+        <Card component="ul" sx={{ m: 0, px: 2, py: 0.5, listStyle: "none" }}>
+          {data.map((document) => {
+            const at = instantOf(document[time])
+            const what = textOf(document["queue"] ?? document["event_type"])
+            return (
+              <Box component="li" key={document.id} sx={{ py: 0.75 }}>
+                <Box sx={{ display: "flex", gap: 1, alignItems: "baseline" }}>
+                  <Box sx={{ minWidth: 0, flex: 1 }}>
+                    <NameLink
+                      resource={resource}
+                      document={document}
+                      text={what === "" ? nameOf(resource, document) : what}
+                    />
+                  </Box>
+                  <Typography variant="body2" color="textSecondary" sx={{ whiteSpace: "nowrap" }}>
+                    {at !== undefined && ago(at, new Date(), locale)}
+                  </Typography>
+                </Box>
+                <Typography variant="body2" color="textSecondary" noWrap>
+                  <bdi>{textOf(document["failure"]).slice(0, 200)}</bdi>
+                </Typography>
+              </Box>
+            )
+          })}
+        </Card>
+      )}
+    </Box>
+  )
+}
