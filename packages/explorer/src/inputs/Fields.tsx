@@ -2,7 +2,6 @@ import type { FieldDescription } from "@appkernel/react-admin"
 import { Box } from "@mui/material"
 import { PasswordInput } from "react-admin"
 import { useWatch } from "react-hook-form"
-import { valueAt } from "../data/documents.ts"
 import { FileInput } from "./FileInput.tsx"
 import type { InputProps } from "./InputProps.ts"
 import { JsonInput } from "./JsonInput.tsx"
@@ -25,9 +24,9 @@ const isWide = ({ type, items }: FieldDescription): boolean =>
 
 /** The inputs of a model's fields, beside each other where there is room. Those that nobody sets are shown where they are. */
 export const Fields = ({ fields, isDisabled = false, isNew = false, source = "" }: FieldsProps) => {
-  const all: unknown = useWatch()
-  const values = source === "" ? all : valueAt(all, source)
-  const isSet = (field: FieldDescription) => isNew ? field.isSetOnCreate : field.isSetOnUpdate
+  const isSet = (field: FieldDescription) =>
+    // A form would find what every object has by such a name.
+    !(field.name in Object.prototype) && (isNew ? field.isSetOnCreate : field.isSetOnUpdate)
   const shown = fields.filter((field) => isSet(field) || !(isNew || field.isWriteOnly))
   return (
     <Box
@@ -42,9 +41,6 @@ export const Fields = ({ fields, isDisabled = false, isNew = false, source = "" 
     >
       {shown.map((field, i) => {
         const path = source === "" ? field.name : `${source}.${field.name}`
-        const value: unknown = typeof values === "object" && values !== null
-          ? Reflect.get(values, field.name)
-          : undefined
         return (
           <Box
             key={field.name}
@@ -59,12 +55,18 @@ export const Fields = ({ fields, isDisabled = false, isNew = false, source = "" 
                   isDisabled={isDisabled}
                 />
               )
-              : <ReadOnly field={field} value={value} />}
+              : <Shown field={field} source={path} />}
           </Box>
         )
       })}
     </Box>
   )
+}
+
+/** A field that nobody sets, as the form has it. */
+const Shown = ({ field, source }: InputProps) => {
+  const value: unknown = useWatch({ name: source })
+  return <ReadOnly field={field} value={typeof value === "function" ? undefined : value} />
 }
 
 /** Whether a field would stand in its row with nothing beside it, since what follows takes a row of its own. */

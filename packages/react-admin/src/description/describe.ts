@@ -115,7 +115,7 @@ const describeResource = (
     representation: representationOf(fields),
     textSearch: isTextSearched(meta),
     isSoftDeleted,
-    isVersioned: fields.some((field) => field.name === "version" && field.type === "integer"),
+    isVersioned: fields.some(isVersion),
     maxPageSize: jsonNumber(list?.parameters.find((one) => one.name === "page_size")?.schema["maximum"])
   }
 }
@@ -127,9 +127,13 @@ const isTextSearched = (meta: Json): boolean =>
     return own === true || isTextSearched(jsonObject(props ?? jsonObject(element)["props"]))
   })
 
+/** The version that the service counts; a version of another type, or one that has to be sent, is the model's own. */
+const isVersion = ({ isRequired, isSetOnCreate, name, type }: FieldDescription): boolean =>
+  name === "version" && type === "integer" && !(isRequired && isSetOnCreate)
+
 /** The version is for the service to count; files are written where there are addresses for it. */
 const withRights = (operations: ReadonlyMap<string, Operation>) => (field: FieldDescription): FieldDescription => {
-  if (field.name === "version") return { ...field, isReadOnly: true, isSetOnCreate: false, isSetOnUpdate: false }
+  if (isVersion(field)) return { ...field, isReadOnly: true, isSetOnCreate: false, isSetOnUpdate: false }
   if (field.file === undefined && field.items?.file === undefined) return field
   const isWritten = Array.from(operations.values()).some(({ method, path }) =>
     method !== "GET" && (path.endsWith(`/{id}/${field.name}`))

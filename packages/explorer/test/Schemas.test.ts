@@ -1,0 +1,51 @@
+/** Models that nobody has made for the explorer: each has a list, and a form that saves what it has loaded unchanged. */
+import { assert, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { builtExplorer } from "../../../scripts/explorer.ts"
+import { EmbeddedStore, KernelEngine, Resource } from "../../../src/index.ts"
+import { inBrowser } from "../../../test/support/browser.ts"
+import { sendTo } from "../../../test/support/rest.ts"
+import { opened } from "./pages.ts"
+import { modelOf } from "./schemaModels.ts"
+import { schemas } from "./schemas.ts"
+
+inBrowser("The explorer", (open) => {
+  it.live("has for each of twenty schemas of others a list, and a form that saves what it has loaded", () =>
+    Effect.gen(function*() {
+      yield* Effect.promise(() => builtExplorer())
+      const made = Object.entries(schemas).map(([name, schema]) => ({ name, ...modelOf(name, schema) }))
+      assert.strictEqual(made.length, 20)
+      const engine = made.reduce(
+        (all, { model, name }) =>
+          all.register(Resource.make(model, { methods: ["GET", "POST", "PUT"] }), {
+            segment: name.toLowerCase(),
+            name: name.toLowerCase()
+          }),
+        KernelEngine.make("schemas") as KernelEngine.KernelEngine
+      ).enableExplorer()
+      const { baseUrl } = yield* engine.test({ store: Layer.fresh(EmbeddedStore.layerMemory) })
+      const explorer = yield* opened(open, baseUrl)
+      const { page } = explorer
+      for (const { document, name } of made) {
+        const path = `/${name.toLowerCase()}`
+        const created = yield* sendTo(baseUrl, "POST", path, document)
+        assert.strictEqual(created.status, 201, `${name}: ${created.text}`)
+        const at = `${path}/${created.body.result}`
+        const before = (yield* sendTo(baseUrl, "GET", at)).body
+        yield* Effect.promise(async () => {
+          await explorer.goTo(`#${path}`)
+          await page.locator("tbody tr").first().click()
+          await page.getByLabel("Label *", { exact: true }).fill("After")
+          const [answer] = await Promise.all([
+            page.waitForResponse((response) => response.request().method() === "PUT"),
+            page.getByRole("button", { name: "Save" }).click()
+          ])
+          assert.strictEqual(answer.status(), 200, `${name}: ${await answer.text()}`)
+          await page.getByText("Unsaved changes").waitFor({ state: "hidden" })
+        })
+        const after = (yield* sendTo(baseUrl, "GET", at)).body
+        assert.deepStrictEqual(after, { ...before, label: "After" }, name)
+      }
+      assert.deepStrictEqual(explorer.problems, [])
+    }))
+})
