@@ -92,6 +92,8 @@ const table: { readonly [route: string]: Row } = {
   "POST /api/v2/users": [401, 403, 400],
   "POST /api/v1/token": [400, 400, 400],
   "POST /api/v1/token/revoke": [400, 400, 400],
+  "GET /api/v1/token/sessions": [401, 200, 200],
+  "DELETE /api/v1/token/sessions/:id": [401, 200, 200],
   // Routes that are not registered.
   "GET /.well-known/jwks.json": [200, 200, 200],
   "GET /openapi.json": [200, 200, 200],
