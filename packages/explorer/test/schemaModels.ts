@@ -42,15 +42,17 @@ const resolved = (schema: unknown, root: JsonSchema, depth = 0): JsonSchema => {
     }
     return { ...resolved(target, root, depth + 1), ...own }
   }
-  return listOf(allOf).reduce((joined: JsonSchema, one) => {
+  let joined: JsonSchema = own
+  for (const one of listOf(allOf)) {
     const part = resolved(one, root, depth + 1)
-    return {
+    joined = {
       ...part,
       ...joined,
       properties: { ...objectOf(part["properties"]), ...objectOf(joined["properties"]) },
       required: [...listOf(joined["required"]), ...listOf(part["required"])]
     }
-  }, own)
+  }
+  return joined
 }
 
 const anything: Typed = { type: Schema.Json, example: { any: [1, "two", null] } }

@@ -28,7 +28,7 @@ const Sessions = ({ end, list }: { readonly list: string; readonly end: string }
     queryFn: async () => {
       const { data } = await dataProvider.runOperation(list)
       const found = isObject(data) ? data["sessions"] : undefined
-      return Array.isArray(found) ? found.filter(isObject) : []
+      return { sessions: Array.isArray(found) ? found.filter(isObject) : [], now: new Date() }
     }
   })
   return (
@@ -43,10 +43,11 @@ const Sessions = ({ end, list }: { readonly list: string; readonly end: string }
       <Card sx={{ mb: 2 }}>
         {isPending && <LinearProgress aria-label={translate("ra.page.loading")} />}
         <Box component="ul" sx={{ m: 0, p: 0, listStyle: "none" }}>
-          {data?.map((session) => (
+          {data?.sessions.map((session) => (
             <Session
               key={textOf(session["id"])}
               session={session}
+              now={data.now}
               onEnd={async () => {
                 await dataProvider.runOperation(end, { id: session["id"] })
                 await refetch()
@@ -62,10 +63,12 @@ const Sessions = ({ end, list }: { readonly list: string; readonly end: string }
 
 interface SessionProps {
   readonly session: { readonly [member: string]: unknown }
+  /** When it was asked for. */
+  readonly now: Date
   readonly onEnd: () => Promise<void>
 }
 
-const Session = ({ onEnd, session }: SessionProps) => {
+const Session = ({ now, onEnd, session }: SessionProps) => {
   const translate = useTranslate()
   const notify = useNotify()
   const [locale] = useLocaleState()
@@ -97,7 +100,7 @@ const Session = ({ onEnd, session }: SessionProps) => {
       <Box sx={{ flex: "1 1 220px" }}>
         <Typography sx={{ fontWeight: 600 }}>{begun}</Typography>
         <Typography variant="body2" color="textSecondary" title={time(used)}>
-          {used !== undefined && translate("explorer.account.used", { ago: ago(used, new Date(), locale) })}
+          {used !== undefined && translate("explorer.account.used", { ago: ago(used, now, locale) })}
         </Typography>
       </Box>
       {session["current"] === true

@@ -21,6 +21,7 @@ export const Chart = ({ label, values }: ChartProps) => {
   return (
     <Box
       component="svg"
+      // oxlint-disable-next-line jsx-a11y/prefer-tag-over-role -- an `img` does not take the colours of the page
       role="img"
       aria-label={label}
       viewBox={`0 0 ${width} ${height}`}

@@ -74,7 +74,7 @@ const Metrics = () => {
         <Box component="summary" sx={{ cursor: "pointer", width: "fit-content" }}>
           {translate("explorer.home.metrics.table")}
         </Box>
-        <Box sx={{ overflow: "auto", maxHeight: 320 }} tabIndex={0} role="region" aria-label={label("table")}>
+        <Box component="section" sx={{ overflow: "auto", maxHeight: 320 }} tabIndex={0} aria-label={label("table")}>
           <Box component="table" sx={{ "& th, & td": { px: 1.5, py: 0.25, textAlign: "end" } }}>
             <thead>
               <tr>
