@@ -42,17 +42,13 @@ const resolved = (schema: unknown, root: JsonSchema, depth = 0): JsonSchema => {
     }
     return { ...resolved(target, root, depth + 1), ...own }
   }
-  let joined: JsonSchema = own
-  for (const one of listOf(allOf)) {
-    const part = resolved(one, root, depth + 1)
-    joined = {
-      ...part,
-      ...joined,
-      properties: { ...objectOf(part["properties"]), ...objectOf(joined["properties"]) },
-      required: [...listOf(joined["required"]), ...listOf(part["required"])]
-    }
+  if (allOf === undefined) return own
+  const parts = [...listOf(allOf).map((one) => resolved(one, root, depth + 1)), own]
+  return {
+    ...Object.fromEntries(parts.flatMap((part) => Object.entries(part))),
+    properties: Object.fromEntries(parts.flatMap((part) => Object.entries(objectOf(part["properties"])))),
+    required: parts.flatMap((part) => listOf(part["required"]))
   }
-  return joined
 }
 
 const anything: Typed = { type: Schema.Json, example: { any: [1, "two", null] } }
