@@ -13,13 +13,15 @@ class Part extends Model.Class<Part>()("Part", {
   count: Schema.Finite
 }) {}
 
+class Other extends Model.Class<Other>()("Other", { id: Schema.String, name: Schema.String }) {}
+
 class Thing extends Model.Class<Thing>()("Thing", {
   id: Schema.String,
   name: Schema.String,
   text: Schema.String,
   description: Schema.String,
   link: Schema.String,
-  other: Model.reference(() => Thing).pipe(Model.optional),
+  other: Model.reference(() => Other).pipe(Model.optional),
   whole: Schema.Int,
   number: Schema.Finite,
   flag: Schema.Boolean,
@@ -35,9 +37,10 @@ class Thing extends Model.Class<Thing>()("Thing", {
   more: Schema.Record(Schema.String, Schema.String)
 }) {}
 
-const engine = KernelEngine.make("things").register(
-  Resource.make(Thing, { methods: ["GET", "POST", "PATCH"] })
-).enableExplorer()
+const engine = KernelEngine.make("things")
+  .register(Resource.make(Thing, { methods: ["GET", "POST", "PATCH"] }))
+  .register(Resource.make(Other, { methods: ["GET"] }))
+  .enableExplorer()
 
 const started = Effect.gen(function*() {
   yield* Effect.promise(() => builtExplorer())

@@ -1,6 +1,6 @@
 /** Models that nobody has made for the explorer: each has a list, and a form that saves what it has loaded unchanged. */
 import { assert, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, type Scope } from "effect"
 import { builtExplorer } from "../../../scripts/explorer.ts"
 import { EmbeddedStore, KernelEngine, Resource } from "../../../src/index.ts"
 import { inBrowser } from "../../../test/support/browser.ts"
@@ -9,21 +9,34 @@ import { opened } from "./pages.ts"
 import { modelOf } from "./schemaModels.ts"
 import { schemas } from "./schemas.ts"
 
+/** An engine whose type does not say which models it has. */
+interface Engine {
+  readonly register: (registration: unknown, options: { readonly segment: string; readonly name: string }) => Engine
+  readonly enableExplorer: () => {
+    readonly test: (options: {
+      readonly store: typeof EmbeddedStore.layerMemory
+    }) => Effect.Effect<{ readonly baseUrl: string }, never, Scope.Scope>
+  }
+}
+
+// What it is made of is known when it runs.
+const empty = KernelEngine.make("schemas") as unknown as Engine
+
 inBrowser("The explorer", (open) => {
   it.live("has for each of twenty schemas of others a list, and a form that saves what it has loaded", () =>
     Effect.gen(function*() {
       yield* Effect.promise(() => builtExplorer())
       const made = Object.entries(schemas).map(([name, schema]) => ({ name, ...modelOf(name, schema) }))
       assert.strictEqual(made.length, 20)
-      const engine = made.reduce(
-        (all, { model, name }) =>
-          all.register(Resource.make(model, { methods: ["GET", "POST", "PUT"] }), {
-            segment: name.toLowerCase(),
-            name: name.toLowerCase()
-          }),
-        KernelEngine.make("schemas") as KernelEngine.KernelEngine
-      ).enableExplorer()
-      const { baseUrl } = yield* engine.test({ store: Layer.fresh(EmbeddedStore.layerMemory) })
+      let engine = empty
+      for (const { model, name } of made) {
+        const path = name.toLowerCase()
+        engine = engine.register(Resource.make(model, { methods: ["GET", "POST", "PUT"] }), {
+          segment: path,
+          name: path
+        })
+      }
+      const { baseUrl } = yield* engine.enableExplorer().test({ store: Layer.fresh(EmbeddedStore.layerMemory) })
       const explorer = yield* opened(open, baseUrl)
       const { page } = explorer
       for (const { document, name } of made) {

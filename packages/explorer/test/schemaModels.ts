@@ -144,7 +144,8 @@ const typedText = (schema: JsonSchema): Typed => {
 
 const typedModel = (schema: JsonSchema, place: Place): Typed => {
   const { example, fields } = fieldsOf(schema, place)
-  return { type: Model.Class<never>()(place.name, fields), example }
+  class Part extends Model.Class<Part>()(place.name, fields) {}
+  return { type: Part, example }
 }
 
 /** Names of fields as models have them. */
@@ -154,7 +155,7 @@ const fieldName = (name: string): string => name.replaceAll(/[^\w-]/gu, "_").rep
 const taken = new Set(["id", "label", "deleted"])
 
 const fieldsOf = (schema: JsonSchema, place: Place) => {
-  const fields: { [name: string]: Schema.Top } = {}
+  const fields: { [name: string]: Model.Model.Fields[string] } = {}
   const example: { [name: string]: unknown } = {}
   const required = new Set(listOf(schema["required"]))
   for (const [property, own] of Object.entries(objectOf(schema["properties"]))) {
