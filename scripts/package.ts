@@ -70,7 +70,10 @@ const compile = (files: ReadonlyArray<string>, options: object = {}): void => {
       include: files
     })
   )
-  const { stdout } = spawnSync(tool("tsc"), ["-p", ".", "--pretty", "false"], { cwd: consumer, encoding: "utf8" })
+  const { stdout } = spawnSync(tool("tsc"), ["-p", ".", "--pretty", "false", "--checkers", "1"], {
+    cwd: consumer,
+    encoding: "utf8"
+  })
   // Other packages' declarations may have errors of their own; ours must have none.
   const errors = stdout.split("\n").filter((line) => /^(?:[\w-]+\.ts|node_modules\/@?appkernel\/|error)\b/u.test(line))
   if (errors.length > 0) fail(`${files.join(", ")} must compile:\n${errors.join("\n")}`)
@@ -131,7 +134,7 @@ console.log("The language and the embedded store work without the framework, and
 // -----------------------------------------------------------------------------
 
 for (const [moduleResolution, module] of [["nodenext", "nodenext"], ["bundler", "esnext"]]) {
-  compile(["library.ts"], { declaration: true, moduleResolution, module, outDir: "declared" })
+  compile(["library.ts"], { declaration: true, skipLibCheck: true, moduleResolution, module, outDir: "declared" })
 }
 console.log("The declarations of a library can be written, under NodeNext and Bundler")
 
