@@ -1,4 +1,5 @@
 /** The types of keys of the configuration: what is expected, the parsers, and what messages may show of a value. */
+import * as ByteSize from "effect/ByteSize"
 import * as Duration from "effect/Duration"
 import * as IpNetwork from "effect/net/IpNetwork"
 import * as NetAddress from "effect/net/NetAddress"
@@ -7,7 +8,6 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { booleanOf } from "./booleans.ts"
 import type { Rate } from "./rateLimiter.ts"
-import { parseByteSize } from "./sizes.ts"
 
 /** The type of a value, as named in messages. */
 export type Kind = "text" | "a number" | "true or false" | "a list" | "a mapping"
@@ -87,7 +87,14 @@ export const integer = (minimum: number, maximum: number) =>
 export const size = setting(
   "a number of bytes, or a size such as \"10 MB\" or \"10 MiB\"",
   ["a number", "text"],
-  (value) => parseByteSize(value)
+  (value) => {
+    const bytes = Number(
+      /^\s*\d+\s*$/u.test(value)
+        ? value
+        : Option.getOrUndefined(Option.map(ByteSize.fromString(value), ByteSize.toBigInt))
+    )
+    return Number.isSafeInteger(bytes) && bytes > 0 ? bytes : undefined
+  }
 )
 
 export const workerCount = setting(

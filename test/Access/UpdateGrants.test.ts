@@ -1,4 +1,6 @@
 import { storeMatrix } from "../support/storeMatrix.ts"
 import { updateGrantsContract } from "./UpdateGrants.contract.ts"
 
-storeMatrix((name, layer) => updateGrantsContract(name, layer, name === "memory" ? 100 : 10))
+const runs = Number(process.env["DIFFERENTIAL_RUNS"] ?? 60)
+
+storeMatrix((name, layer) => updateGrantsContract(name, layer, name === "memory" ? runs : Math.ceil(runs / 6)))

@@ -12,10 +12,10 @@ import {
   type RepositoryError
 } from "../../src/index.ts"
 import { freePort } from "../support/processes.ts"
-import { storeMatrix } from "../support/storeMatrix.ts"
+import { routeStores } from "../support/storeMatrix.ts"
 import { restContract } from "./KernelEngine.contract.ts"
 
-storeMatrix(restContract)
+routeStores(restContract)
 
 class Note extends Model.Class<Note>()("Note", {
   id: Model.id(),

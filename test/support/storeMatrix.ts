@@ -15,6 +15,17 @@ export const embeddedStores = (
   contract("embedded", Layer.orDie(freshFolder(EmbeddedStore.layerWith)))
 }
 
+/**
+ * Runs a contract of routes in memory and on a server. A folder answers as the memory does: the contracts of stores and of
+ * repositories, which run on all three, and those of routes that meet its transactions and its forms of values see to it.
+ */
+export const routeStores = (
+  contract: (name: "memory" | "mongodb", store: Layer.Layer<DocumentStore.DocumentStore>) => void
+): void => {
+  contract("memory", EmbeddedStore.layerMemory)
+  onMongo("on a server", (store) => contract("mongodb", Layer.orDie(store)))
+}
+
 /** Runs a contract on every store: in memory, in a folder, and on a server, where there is one. */
 export const storeMatrix = (
   contract: (

@@ -4,7 +4,9 @@ import { KernelEngine, Model, type Repository, Resource, Role } from "../../../s
 import { storeMatrix } from "../../support/storeMatrix.ts"
 import { grantedWritesContract } from "./GrantedWrites.contract.ts"
 
-storeMatrix((name, layer) => grantedWritesContract(name, layer, name === "memory" ? 200 : 10))
+const runs = Number(process.env["DIFFERENTIAL_RUNS"] ?? 60)
+
+storeMatrix((name, layer) => grantedWritesContract(name, layer, name === "memory" ? runs : Math.ceil(runs / 6)))
 
 class Claim extends Model.Class<Claim>()("Claim", {
   id: Model.id(),

@@ -16,7 +16,7 @@ import { ConfigProvider, Context, Effect, Layer, Option, Redacted, Schema } from
 import { recordedStore } from "../../support/recordedStore.ts"
 import { resolvedDocument } from "../../support/resolvedDocument.ts"
 import { bearer, sendTo } from "../../support/rest.ts"
-import { storeMatrix } from "../../support/storeMatrix.ts"
+import { routeStores } from "../../support/storeMatrix.ts"
 
 class Patient extends Model.Class<Patient>()("Patient", {
   id: Model.id(),
@@ -76,7 +76,7 @@ const listed = ({ body, headers }: Effect.Success<ReturnType<typeof sendTo>>) =>
   total: Number(headers["x-total-count"])
 })
 
-storeMatrix((name, layer) => {
+routeStores((name, layer) => {
   describe(`back references / ${name}`, () => {
     const served = Effect.gen(function*() {
       const own = Context.get(yield* Layer.build(layer), DocumentStore.DocumentStore)

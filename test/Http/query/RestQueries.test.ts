@@ -1,10 +1,10 @@
-import { storeMatrix } from "../../support/storeMatrix.ts"
+import { routeStores } from "../../support/storeMatrix.ts"
 import { aggregationContract } from "./Aggregation.contract.ts"
 import { partsContract } from "./Parts.contract.ts"
 import { queriesContract } from "./RestQueries.contract.ts"
 
-storeMatrix(queriesContract)
+routeStores(queriesContract)
 
-storeMatrix(aggregationContract)
+routeStores(aggregationContract)
 
-storeMatrix(partsContract)
+routeStores(partsContract)

@@ -1,4 +1,4 @@
-import { storeMatrix } from "../../support/storeMatrix.ts"
+import { routeStores } from "../../support/storeMatrix.ts"
 import { listItemsContract } from "./ListItems.contract.ts"
 
-storeMatrix((name, layer) => listItemsContract(name, layer, { memory: 20, embedded: 10, mongodb: 2 }[name]))
+routeStores((name, layer) => listItemsContract(name, layer, { memory: 20, mongodb: 2 }[name]))

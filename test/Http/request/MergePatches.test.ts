@@ -1,4 +1,4 @@
-import { storeMatrix } from "../../support/storeMatrix.ts"
+import { routeStores } from "../../support/storeMatrix.ts"
 import { mergePatchesContract } from "./MergePatches.contract.ts"
 
-storeMatrix(mergePatchesContract)
+routeStores(mergePatchesContract)

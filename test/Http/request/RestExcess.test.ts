@@ -1,4 +1,4 @@
-import { storeMatrix } from "../../support/storeMatrix.ts"
+import { routeStores } from "../../support/storeMatrix.ts"
 import { excessContract } from "./RestExcess.contract.ts"
 
-storeMatrix(excessContract)
+routeStores(excessContract)

@@ -1,4 +1,4 @@
-import { storeMatrix } from "../../support/storeMatrix.ts"
+import { routeStores } from "../../support/storeMatrix.ts"
 import { fieldValuesContract } from "./RestFieldValues.contract.ts"
 
-storeMatrix(fieldValuesContract)
+routeStores(fieldValuesContract)

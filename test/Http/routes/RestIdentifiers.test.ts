@@ -1,4 +1,4 @@
-import { storeMatrix } from "../../support/storeMatrix.ts"
+import { routeStores } from "../../support/storeMatrix.ts"
 import { identifiersContract } from "./RestIdentifiers.contract.ts"
 
-storeMatrix(identifiersContract)
+routeStores(identifiersContract)

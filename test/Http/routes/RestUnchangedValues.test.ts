@@ -1,4 +1,4 @@
-import { storeMatrix } from "../../support/storeMatrix.ts"
+import { routeStores } from "../../support/storeMatrix.ts"
 import { unchangedValuesContract } from "./RestUnchangedValues.contract.ts"
 
-storeMatrix(unchangedValuesContract)
+routeStores(unchangedValuesContract)

@@ -1,4 +1,4 @@
-import { storeMatrix } from "../../support/storeMatrix.ts"
+import { routeStores } from "../../support/storeMatrix.ts"
 import { unstorableContract } from "./RestUnstorable.contract.ts"
 
-storeMatrix(unstorableContract)
+routeStores(unstorableContract)

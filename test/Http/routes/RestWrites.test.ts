@@ -1,10 +1,10 @@
-import { storeMatrix } from "../../support/storeMatrix.ts"
+import { routeStores } from "../../support/storeMatrix.ts"
 import { creationsContract } from "./Creations.contract.ts"
 import { preconditionsContract } from "./Preconditions.contract.ts"
 import { writesContract } from "./RestWrites.contract.ts"
 
-storeMatrix(writesContract)
+routeStores(writesContract)
 
-storeMatrix(preconditionsContract)
+routeStores(preconditionsContract)
 
-storeMatrix(creationsContract)
+routeStores(creationsContract)

@@ -1,4 +1,4 @@
-import { storeMatrix } from "../../support/storeMatrix.ts"
+import { routeStores } from "../../support/storeMatrix.ts"
 import { routeTableContract } from "./RouteTable.contract.ts"
 
-storeMatrix(routeTableContract)
+routeStores(routeTableContract)

@@ -1,4 +1,4 @@
-import { storeMatrix } from "../../support/storeMatrix.ts"
+import { routeStores } from "../../support/storeMatrix.ts"
 import { auditLogContract } from "./auditLog.contract.ts"
 
-storeMatrix(auditLogContract)
+routeStores(auditLogContract)

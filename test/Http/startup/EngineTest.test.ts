@@ -1,4 +1,4 @@
-import { storeMatrix } from "../../support/storeMatrix.ts"
+import { routeStores } from "../../support/storeMatrix.ts"
 import { engineTestContract } from "./EngineTest.contract.ts"
 
-storeMatrix(engineTestContract)
+routeStores(engineTestContract)
