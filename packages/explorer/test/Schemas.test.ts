@@ -41,7 +41,10 @@ inBrowser("The explorer", (open) => {
       const { page } = explorer
       for (const { document, name } of made) {
         const path = `/${name.toLowerCase()}`
-        const created = yield* sendTo(baseUrl, "POST", path, document)
+        // A busy machine may not have read a request in time.
+        const created = yield* Effect.repeat(sendTo(baseUrl, "POST", path, document), {
+          until: ({ status }) => status !== 408
+        })
         assert.strictEqual(created.status, 201, `${name}: ${created.text}`)
         const at = `${path}/${created.body.result}`
         const before = (yield* sendTo(baseUrl, "GET", at)).body
