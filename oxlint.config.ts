@@ -7,6 +7,11 @@ export default defineConfig({
   options: { reportUnusedDisableDirectives: "error" },
   ignorePatterns: ["dist", ".examples", "templates"],
   rules: {
+    // As the compiler refuses in an editor.
+    "eslint/no-unused-vars": [
+      "error",
+      { args: "all", argsIgnorePattern: "^_", varsIgnorePattern: "^_", destructuredArrayIgnorePattern: "^_" }
+    ],
     "import/no-cycle": ["error", { ignoreTypes: false }],
     "typescript/consistent-type-imports": "error",
     "typescript/no-deprecated": "error",

@@ -70,10 +70,11 @@ const compile = (files: ReadonlyArray<string>, options: object = {}): void => {
       include: files
     })
   )
-  const { stdout } = spawnSync(tool("tsc"), ["-p", ".", "--pretty", "false", "--checkers", "1"], {
+  const { signal, status, stdout } = spawnSync(tool("tsc"), ["-p", ".", "--pretty", "false", "--checkers", "1"], {
     cwd: consumer,
     encoding: "utf8"
   })
+  if (status === null) fail(`the compiler of ${files.join(", ")} was ended by ${signal}`)
   // Other packages' declarations may have errors of their own; ours must have none.
   const errors = stdout.split("\n").filter((line) => /^(?:[\w-]+\.ts|node_modules\/@?appkernel\/|error)\b/u.test(line))
   if (errors.length > 0) fail(`${files.join(", ")} must compile:\n${errors.join("\n")}`)

@@ -18,6 +18,12 @@ interface Entries {
 }
 
 describe("The package", () => {
+  it("is checked with all that the compiler's configuration of editors includes", () => {
+    const includes = (file: string): ReadonlyArray<string> =>
+      JSON.parse(/^ {2}"include": (\[.*\])/mu.exec(fs.readFileSync(path.join(root, file), "utf8"))?.[1] ?? "[]")
+    assert.deepStrictEqual(includes("tsconfig.check.json"), [...includes("tsconfig.json"), ".examples/**/*"])
+  })
+
   it("has an entry for each module of the index: `import * as Model from \"appkernel/Model\"`", async () => {
     for (const [name, value] of Object.entries(all)) {
       // Permissions stand in the index beside their module.

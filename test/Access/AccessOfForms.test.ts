@@ -183,7 +183,7 @@ const contract = <E>(name: string, store: Layer.Layer<DocumentStore.DocumentStor
               for (const item of answer.body._items) assert.strictEqual(item.owner ?? item.by ?? "ann", "ann")
             }
           }
-        }), { arbitrary: { runs: Number(process.env["DIFFERENTIAL_RUNS"] ?? 12) } })
+        }), { arbitrary: { runs: Number(process.env["DIFFERENTIAL_RUNS"] ?? 25) } })
     })
   }
 }

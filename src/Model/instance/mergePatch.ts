@@ -62,7 +62,6 @@ const ofPresentValue = (schema: Schema.Top): Schema.Top => {
   const wrapped = Schema.Struct({ value: schema }) as unknown as Schema.Codec<{ readonly value?: unknown }>
   const [decode, encode] = [SchemaParser.decodeUnknownEffect(wrapped), SchemaParser.encodeUnknownEffect(wrapped)]
   const sent = Schema.make<Schema.Top>(withParts(SchemaAST.toEncoded(schema.ast), { context: undefined }))
-  // oxlint-disable-next-line eslint/no-unused-vars -- any value at all, also one that has no JSON
   return sent.pipe(Schema.decodeTo(Schema.declare((_): _ is unknown => true), {
     decode: SchemaGetter.transformEffect((value: unknown) => valueOf(decode({ value }))),
     encode: SchemaGetter.transformEffect((value: unknown) => valueOf(encode({ value })))

@@ -4,9 +4,9 @@ import { KernelEngine, Model, type Repository, Resource, Role } from "../../../s
 import { storeMatrix } from "../../support/storeMatrix.ts"
 import { grantedWritesContract } from "./GrantedWrites.contract.ts"
 
-const runs = Number(process.env["DIFFERENTIAL_RUNS"] ?? 60)
+const runs = Number(process.env["DIFFERENTIAL_RUNS"] ?? 200)
 
-storeMatrix((name, layer) => grantedWritesContract(name, layer, name === "memory" ? runs : Math.ceil(runs / 6)))
+storeMatrix((name, layer) => grantedWritesContract(name, layer, name === "memory" ? runs : Math.ceil(runs / 20)))
 
 class Claim extends Model.Class<Claim>()("Claim", {
   id: Model.id(),

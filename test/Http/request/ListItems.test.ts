@@ -1,4 +1,4 @@
-import { routeStores } from "../../support/storeMatrix.ts"
+import { storeMatrix } from "../../support/storeMatrix.ts"
 import { listItemsContract } from "./ListItems.contract.ts"
 
-routeStores((name, layer) => listItemsContract(name, layer, { memory: 20, mongodb: 2 }[name]))
+storeMatrix((name, layer) => listItemsContract(name, layer, { memory: 20, embedded: 10, mongodb: 2 }[name]))

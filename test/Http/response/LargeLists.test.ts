@@ -11,11 +11,11 @@ import { DocumentStore, EmbeddedStore, KernelConfig, KernelEngine, Model } from 
 import { freshDirectory, freshFolder } from "../../support/folders.ts"
 import { printed, runProgram } from "../../support/processes.ts"
 import { refused, send, serving } from "../../support/rest.ts"
-import { routeStores } from "../../support/storeMatrix.ts"
+import { storeMatrix } from "../../support/storeMatrix.ts"
 import { inSteps } from "../../support/turns.ts"
 import { largeListsContract } from "./LargeLists.contract.ts"
 
-routeStores(largeListsContract)
+storeMatrix(largeListsContract)
 
 class Sorted extends Model.Class<Sorted>()("Sorted", { id: Schema.String, n: Schema.Int, text: Schema.String }) {}
 

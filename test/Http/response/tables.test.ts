@@ -23,11 +23,11 @@ import {
 } from "../../../src/index.ts"
 import { pip } from "../../support/clientTools.ts"
 import { resolvedDocument } from "../../support/resolvedDocument.ts"
-import { routeStores } from "../../support/storeMatrix.ts"
+import { storeMatrix } from "../../support/storeMatrix.ts"
 import { shop } from "../../support/tokens.ts"
 import { tablesContract } from "./tables.contract.ts"
 
-routeStores(tablesContract)
+storeMatrix(tablesContract)
 
 class Inner extends Model.Class<Inner>()("Inner", {
   city: Schema.String,

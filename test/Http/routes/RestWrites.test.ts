@@ -1,10 +1,10 @@
-import { routeStores } from "../../support/storeMatrix.ts"
+import { storeMatrix } from "../../support/storeMatrix.ts"
 import { creationsContract } from "./Creations.contract.ts"
 import { preconditionsContract } from "./Preconditions.contract.ts"
 import { writesContract } from "./RestWrites.contract.ts"
 
-routeStores(writesContract)
+storeMatrix(writesContract)
 
-routeStores(preconditionsContract)
+storeMatrix(preconditionsContract)
 
-routeStores(creationsContract)
+storeMatrix(creationsContract)

@@ -1,4 +1,4 @@
-import { routeStores } from "../../support/storeMatrix.ts"
+import { storeMatrix } from "../../support/storeMatrix.ts"
 import { auditLogContract } from "./auditLog.contract.ts"
 
-routeStores(auditLogContract)
+storeMatrix(auditLogContract)
