@@ -173,6 +173,9 @@ export class Delivery extends Model.Class<Delivery>()("WebhookDelivery", {
   next: Model.DateTime.pipe(Model.optional),
   /** What the job of it has to know, as a JSON text. */
   payload: Schema.String.pipe(Model.omitted)
+}, {
+  // The newest that have failed, and their number.
+  indexes: [Index.compound({ state: 1, at: 1 })]
 }) {}
 
 /**
