@@ -154,6 +154,8 @@ export interface Change {
   readonly resource?: string | undefined
   readonly id?: string | number | undefined
   readonly record?: KernelRecord | undefined
+  /** When it happened, by the clock of the service. */
+  readonly time?: Date | undefined
 }
 
 /**

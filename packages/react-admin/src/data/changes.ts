@@ -31,14 +31,15 @@ export const followChanges = ({ caller, onChange, onConnection, onEnd, path, que
   const tell = (text: string) => {
     const messages: unknown = JSON.parse(text)
     for (const message of Array.isArray(messages) ? messages.filter(isJson) : []) {
-      const { control, operation } = jsonObject(message["headers"])
+      const { control, operation, timestamp } = jsonObject(message["headers"])
+      const time = typeof timestamp === "string" ? new Date(timestamp) : undefined
       const key = String(message["key"])
       const resource = jsonText(message["type"])
       if (control === "reset") onChange({ operation: "reset" })
-      else if (operation === "delete") onChange({ operation, resource, id: key })
+      else if (operation === "delete") onChange({ operation, resource, id: key, time })
       else if (operation === "insert" || operation === "update") {
         const record = recordOf(message["value"], key)
-        onChange({ operation, resource, id: record.id, record })
+        onChange({ operation, resource, id: record.id, record, time })
       }
     }
   }
