@@ -23,29 +23,34 @@ inBrowser("The home of the explorer", (open) => {
           state: key === "c" ? "done" : "dead",
           attempts: 3,
           created: now,
+          // The last one that died was made first.
+          ended: DateTime.add(now, { minutes: key === "a" ? 2 : 1 }),
           failure: `no paper for ${key}`
         }))
-      yield* deliveries.insert({
-        id: "d1",
-        subscription: "WS1",
-        event: "e1",
-        event_type: "book.created",
-        subject: "B1",
-        state: "failed",
-        attempts: 9,
-        at: now,
-        failure: "no answer",
-        payload: "{}"
-      })
+      yield* Effect.forEach(["failed", "retrying"] as const, (state) =>
+        deliveries.insert({
+          id: state,
+          subscription: "WS1",
+          event: "e1",
+          event_type: state === "failed" ? "book.created" : "book.updated",
+          subject: "B1",
+          state,
+          attempts: 9,
+          at: now,
+          failure: "no answer",
+          payload: "{}"
+        }))
       const explorer = yield* opened(open, baseUrl)
       const { page } = explorer
       const sectionOf = (name: string) => page.locator("section", { has: page.getByRole("heading", { name }) })
       yield* Effect.promise(async () => {
         await signIn(explorer, "operator")
         await sectionOf("Jobs").getByText("no paper for a").waitFor()
-        await sectionOf("Jobs").getByText("no paper for b").waitFor()
+        assert.match(await sectionOf("Jobs").getByRole("list").innerText(), /for a[^]*for b/u)
+        await sectionOf("Deliveries").getByRole("link", { name: "1 has failed" }).waitFor()
         await sectionOf("Deliveries").getByRole("link", { name: "book.created" }).waitFor()
         await sectionOf("Health").getByText("stove").waitFor()
+        await sectionOf("Health").getByText("it is cold").waitFor()
         await sectionOf("Health").getByText("Does not work").first().waitFor()
         const metrics = sectionOf("What the service does")
         await metrics.getByRole("img", { name: /^Requests/u }).waitFor()
@@ -55,6 +60,61 @@ inBrowser("The home of the explorer", (open) => {
         await assertAccessible(page, "home of an operator")
         await sectionOf("Jobs").getByRole("link", { name: "2 have failed" }).click()
         await page.getByLabel("2 documents").waitFor()
+      })
+      assert.deepStrictEqual(explorer.problems, [])
+    }).pipe(Effect.provide(measured)))
+
+  it.live("says no more than what it could read", () =>
+    Effect.gen(function*() {
+      const { baseUrl, repositories: { jobs } } = yield* library
+      yield* Effect.forEach(["a", "b", "c", "d", "e", "f"], (key) =>
+        jobs.insert({
+          id: key,
+          queue: "print",
+          key,
+          element: "",
+          state: "dead",
+          attempts: 3,
+          created: now,
+          ended: now
+        }))
+      const explorer = yield* opened(open, baseUrl)
+      const { page } = explorer
+      const sectionOf = (name: string) => page.locator("section", { has: page.getByRole("heading", { name }) })
+      yield* Effect.promise(async () => {
+        page.setDefaultTimeout(20_000)
+        await page.clock.install()
+        await page.route("**/deliveries?*", (route) => route.fulfill({ status: 403, json: { message: "Not for you" } }))
+        await page.route("**/jobs?*", async (route) => {
+          const response = await route.fetch()
+          const { "x-total-count": _, ...headers } = response.headers()
+          await route.fulfill({ response, headers })
+        })
+        await signIn(explorer, "operator")
+        await sectionOf("Deliveries").getByText("Not for you").waitFor()
+        assert.strictEqual(await sectionOf("Deliveries").getByText("None has failed").count(), 0)
+        await sectionOf("Jobs").getByRole("link", { name: "More than 5 have failed" }).waitFor()
+
+        // What was true at the last visit says nothing of now.
+        await sectionOf("Health").getByText("stove").waitFor()
+        const rows = sectionOf("What the service does").getByRole("row")
+        await sectionOf("What the service does").getByText("The numbers as a table").click()
+        await rows.nth(1).waitFor()
+        await page.route("**/health", (route) => route.abort())
+        await page.route("**/metrics", (route) => route.fulfill({ status: 502 }))
+        const before = await rows.count()
+        await page.clock.fastForward(31_000)
+        await sectionOf("Health").getByText("stove").waitFor({ state: "detached" })
+        await sectionOf("Health").getByText("Does not work").waitFor()
+        await rows.nth(before).waitFor()
+        assert.deepStrictEqual(await rows.nth(1).getByRole("cell").allInnerTexts(), ["–", "–", "–", "–"])
+
+        // Whoever may no longer know is told nothing.
+        await page.unroute("**/health")
+        await page.route("**/{health,metrics}", (route) => route.fulfill({ status: 403, json: { message: "No" } }))
+        await page.clock.fastForward(31_000)
+        await sectionOf("Health").waitFor({ state: "detached" })
+        await sectionOf("What the service does").waitFor({ state: "detached" })
       })
       assert.deepStrictEqual(explorer.problems, [])
     }).pipe(Effect.provide(measured)))
@@ -70,6 +130,8 @@ inBrowser("The home of the explorer", (open) => {
       })
       const latest = page.locator("section", { has: page.getByRole("heading", { name: "Latest changes" }) })
       const watched = page.waitForResponse((response) => response.url().includes("/changes?"))
+      // The times are those of the service, whatever the clock of the browser says.
+      yield* Effect.promise(() => page.clock.install({ time: "2020-01-01T00:00:00Z" }))
       yield* Effect.promise(async () => {
         await signIn(explorer, "reader")
         await latest.getByText("Nothing has changed yet").waitFor()
@@ -77,7 +139,8 @@ inBrowser("The home of the explorer", (open) => {
       })
       const { result: id } = yield* editor.authors.create({ payload: { name: "Ann Author" } })
       yield* Effect.promise(async () => {
-        await latest.getByRole("listitem").filter({ hasText: "Ann Author" }).getByText("created").waitFor()
+        await latest.getByRole("listitem").filter({ hasText: "Ann Author" }).getByText("new", { exact: true }).waitFor()
+        assert.notMatch(await latest.locator("time").getAttribute("datetime") ?? "", /^2020/u)
       })
       yield* editor.authors.patch({ params: { id }, payload: { name: "Ann Writer" } })
       yield* Effect.promise(async () => {
@@ -86,8 +149,35 @@ inBrowser("The home of the explorer", (open) => {
         assert.strictEqual(await page.getByRole("heading", { name: "Health" }).count(), 0)
         assert.strictEqual(await page.getByRole("heading", { name: "What the service does" }).count(), 0)
       })
+      yield* editor.authors.delete({ params: { id } })
+      yield* Effect.promise(() => latest.getByText("gone", { exact: true }).waitFor())
       assert.deepStrictEqual([received, explorer.problems], [[], []])
     }).pipe(Effect.provide(measured)))
+
+  it.live("reads the newest documents again where it may have missed some, and does without a part that is gone", () =>
+    Effect.gen(function*() {
+      const { baseUrl, repositories: { jobs } } = yield* library
+      const explorer = yield* opened(open, baseUrl)
+      const { page } = explorer
+      const latest = page.locator("section", { has: page.getByRole("heading", { name: "Latest changes" }) })
+      yield* Effect.promise(async () => {
+        page.setDefaultTimeout(20_000)
+        await page.route("**/changes?*", (route) => route.fulfill({ status: 410, json: { message: "Too long ago" } }))
+        await page.route("**/assets/Metrics-*", (route) => route.fulfill({ status: 404 }))
+        const gone = page.waitForResponse(/Metrics-.*js/u)
+        await signIn(explorer, "operator")
+        await gone
+        await latest.getByText("Nothing has changed yet").waitFor()
+      })
+      const job = { id: "missed", queue: "print", key: "missed", element: "", attempts: 1, created: now }
+      yield* jobs.insert({ ...job, state: "done" })
+      yield* Effect.promise(async () => {
+        await page.unroute("**/changes?*")
+        await latest.getByRole("listitem").filter({ hasText: "missed" }).waitFor()
+        await page.getByRole("heading", { name: "Health" }).waitFor()
+      })
+      assert.deepStrictEqual(explorer.problems, [])
+    }))
 })
 
 describe("Metrics of the explorer", () => {
@@ -115,5 +205,24 @@ describe("Metrics of the explorer", () => {
     assert.strictEqual(Math.round(latency!), 550)
     assert.strictEqual(ratesOf(undefined, second).requests, undefined)
     assert.strictEqual(sampleOf("up 1", 0), undefined)
+  })
+
+  it("are none where another process answers, or one has begun anew", () => {
+    const answered = (seconds: number, uptimes: ReadonlyArray<number>) =>
+      sampleOf(
+        [
+          text(seconds, 0, 0),
+          ...uptimes.map((uptime, i) => `process_uptime_seconds{worker="${i}",unit="s"} ${uptime}`)
+        ].join("\n"),
+        seconds * 1_000
+      )!
+    const requests = (...[first, second]: readonly [ReadonlyArray<number>, ReadonlyArray<number>]) =>
+      ratesOf(answered(100, first), answered(110, second))
+    assert.strictEqual(requests([50.2, 48], [60.4, 58.1]).requests, 1)
+    const none = { at: 110_000, requests: undefined, errors: undefined, latency: undefined, store: undefined }
+    assert.deepStrictEqual(requests([50], [500]), none)
+    assert.deepStrictEqual(requests([50, 48], [60, 3]), none)
+    assert.deepStrictEqual(requests([50], [60, 60]), none)
+    assert.deepStrictEqual(requests([50], []), none)
   })
 })

@@ -103,7 +103,7 @@ const Books = Resource.make(Book, { methods: ["GET", "POST", "PATCH", "DELETE"] 
   .require(Role("editor"))
 
 const Authors = Resource.make(Author, { methods: ["GET", "POST", "PATCH", "DELETE"] })
-  .grant(Role("reader"), { methods: "GET" })
+  .grant([Role("reader"), Role("operator")], { methods: "GET" })
   .require(Role("editor"))
 
 const engine = KernelEngine.make("library")

@@ -6,6 +6,14 @@ const times = 4
 const isBusy = (error: unknown): boolean =>
   error instanceof KernelError && [0, 429, 502, 503, 504].includes(error.status)
 
+/** Whether the service tells this to somebody else only, or to nobody: asking again has no use. */
+export const isRefused = (error: unknown): boolean =>
+  error instanceof KernelError && [401, 403, 404].includes(error.status)
+
+/** Whether there is no connection, or the service fails. */
+export const isDown = (error: unknown): boolean =>
+  error instanceof KernelError && (error.status === 0 || error.status >= 500)
+
 /** Whether a failed read is worth another try: not one that the service has refused. */
 export const retry = (failures: number, error: unknown): boolean => failures < times && isBusy(error)
 

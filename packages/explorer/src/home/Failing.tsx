@@ -4,13 +4,14 @@ import { Link, useGetList, useLocaleState, useTranslate } from "react-admin"
 import { ago } from "../data/ago.ts"
 import { instantOf } from "../data/dateTime.ts"
 import { type Document, nameOf } from "../data/documents.ts"
+import { sentenceOf } from "../data/sentences.ts"
 import { textOf } from "../data/text.ts"
 import { NameLink } from "../fields/NameLink.tsx"
 
-/** What is work of the service, by its models: the states in which somebody has to look at it, and its time. */
-const works: { readonly [model: string]: { readonly states: ReadonlyArray<string>; readonly time: string } } = {
-  QueuedJob: { states: ["dead"], time: "created" },
-  WebhookDelivery: { states: ["failed", "retrying"], time: "at" }
+/** What is work of the service, by its models: the state in which somebody has to look at it, and since when it is. */
+const works: { readonly [model: string]: { readonly state: string; readonly time: string } } = {
+  QueuedJob: { state: "dead", time: "ended" },
+  WebhookDelivery: { state: "failed", time: "at" }
 }
 
 export const isWork = ({ may, model }: ResourceDescription): boolean => may.list && Object.hasOwn(works, model)
@@ -20,30 +21,34 @@ export const Failing = ({ resource }: { readonly resource: ResourceDescription }
   const translate = useTranslate()
   const [locale] = useLocaleState()
   const { labelPlural, model, name } = resource
-  const { states, time } = works[model]!
-  const filter = { state: { "[]": states } }
-  const { data = [], isPending, total = data.length } = useGetList<Document>(name, {
+  const { state, time } = works[model]!
+  const filter = { state: { "[]": [state] } }
+  const { data = [], error, isPending, pageInfo, total } = useGetList<Document>(name, {
     filter,
     pagination: { page: 1, perPage: 5 },
     sort: { field: time, order: "DESC" }
   })
   if (isPending) return null
-  const count = new Intl.NumberFormat(locale).format(total)
+  const known = total ?? data.length
+  const isMore = total === undefined && pageInfo?.hasNextPage === true
+  const count = new Intl.NumberFormat(locale).format(known)
   return (
     <Box component="section">
       <Box sx={{ display: "flex", alignItems: "baseline", gap: 1, mb: 1 }}>
         <Typography variant="h2">{labelPlural}</Typography>
         <Box sx={{ ml: "auto", fontSize: "0.8125rem" }}>
-          {total === 0
+          {error !== null
+            ? sentenceOf(error)
+            : known === 0
             ? translate("explorer.home.noneFailed")
             : (
               <Link to={`/${name}?filter=${encodeURIComponent(JSON.stringify(filter))}`}>
-                {translate("explorer.home.failed", { smart_count: total, count })}
+                {translate(`explorer.home.${isMore ? "moreFailed" : "failed"}`, { smart_count: known, count })}
               </Link>
             )}
         </Box>
       </Box>
-      {data.length > 0 && (
+      {error === null && data.length > 0 && (
         <Card component="ul" sx={{ m: 0, px: 2, py: 0.5, listStyle: "none" }}>
           {data.map((document) => {
             const at = instantOf(document[time])

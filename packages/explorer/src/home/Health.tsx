@@ -6,13 +6,14 @@ import { useQuery } from "@tanstack/react-query"
 import { useTranslate } from "react-admin"
 import { useConnection } from "../data/Description.tsx"
 import { isObject } from "../data/documents.ts"
+import { isDown, isRefused } from "../data/retry.ts"
 import { textOf } from "../data/text.ts"
 
 /** Whether the service and what it stands on work, for those who may know. */
 export const Health = () => {
   const translate = useTranslate()
   const { ask } = useConnection()
-  const { data } = useQuery({
+  const { data, error } = useQuery({
     queryKey: ["health"],
     queryFn: () =>
       ask({ path: "/health" }).catch((error: unknown) => {
@@ -21,21 +22,26 @@ export const Health = () => {
         throw error
       }),
     retry: false,
-    refetchInterval: ({ state }) => state.data === undefined ? false : 30_000
+    // A browser that is offline asks as well, and learns that nobody answers.
+    networkMode: "always",
+    refetchInterval: ({ state }) => isRefused(state.error) ? false : 30_000
   })
-  if (!isObject(data)) return null
-  const checks = isObject(data["checks"]) ? Object.entries(data["checks"]) : []
+  // What was answered before says nothing of now.
+  const isAnswered = error === null && isObject(data)
+  if (!isAnswered && !isDown(error)) return null
+  const checks = isAnswered && isObject(data["checks"]) ? Object.entries(data["checks"]) : []
   return (
     <Box component="section">
       <Typography variant="h2" sx={{ mb: 1 }}>{translate("explorer.home.health")}</Typography>
       <Card sx={{ px: 2, py: 1 }}>
-        <Line name={translate("explorer.home.service")} isUp={data["status"] === "ok"} />
+        <Line name={translate("explorer.home.service")} isUp={isAnswered && data["status"] === "ok"} />
         {checks.map(([name, check]) => (
           <Line
             key={name}
             name={name}
             isUp={isObject(check) && check["status"] === "ok"}
             milliseconds={isObject(check) ? check["duration_ms"] : undefined}
+            reason={isObject(check) ? textOf(check["reason"]) : ""}
           />
         ))}
       </Card>
@@ -44,14 +50,27 @@ export const Health = () => {
 }
 
 const Line = (
-  { isUp, milliseconds, name }: { readonly name: string; readonly isUp: boolean; readonly milliseconds?: unknown }
+  { isUp, milliseconds, name, reason = "" }: {
+    readonly name: string
+    readonly isUp: boolean
+    readonly milliseconds?: unknown
+    /** Why it does not work. */
+    readonly reason?: string
+  }
 ) => {
   const translate = useTranslate()
   const Icon = isUp ? CheckIcon : ErrorIcon
   return (
     <Box sx={{ display: "flex", alignItems: "center", gap: 1, py: 0.75 }}>
       <Icon fontSize="small" color={isUp ? "success" : "error"} />
-      <Box sx={{ flex: 1, textTransform: "capitalize" }}>{name}</Box>
+      <Box sx={{ flex: 1, minWidth: 0 }}>
+        <Box sx={{ textTransform: "capitalize" }}>{name}</Box>
+        {reason !== "" && (
+          <Typography variant="body2" color="textSecondary" sx={{ overflowWrap: "anywhere" }}>
+            <bdi>{reason}</bdi>
+          </Typography>
+        )}
+      </Box>
       <Typography variant="body2" color="textSecondary">
         {translate(isUp ? "explorer.home.up" : "explorer.home.down")}
         {milliseconds !== undefined && ` · ${textOf(milliseconds)} ms`}

@@ -8,7 +8,8 @@ import { Health } from "./Health.tsx"
 import { Latest } from "./Latest.tsx"
 import { ModelCard } from "./ModelCard.tsx"
 
-const Metrics = lazy(() => import("./Metrics.tsx"))
+// After an update of the service, an open page may ask for a file that is gone: the rest of the home does without it.
+const Metrics = lazy(() => import("./Metrics.tsx").catch(() => ({ default: () => null })))
 
 /** What there is, what has happened to it, and whether the service works. */
 export const Home = () => {

@@ -1,6 +1,6 @@
 import type { ResourceDescription } from "@appkernel/react-admin"
 import { Box, Chip, LinearProgress, Typography } from "@mui/material"
-import { useQueries } from "@tanstack/react-query"
+import { useQueries, useQueryClient } from "@tanstack/react-query"
 import { useEffect, useState } from "react"
 import { useLocaleState, useTranslate } from "react-admin"
 import { ago } from "../data/ago.ts"
@@ -23,23 +23,36 @@ interface Entry {
   readonly change?: string
 }
 
+/** What the queries of the newest documents have in common. */
+const latest = "latest"
+
 const keyOf = ({ document, resource }: Entry): string => `${resource.name} ${document.id}`
 
 /** What has happened to documents while somebody looks, of all models whose changes are told. */
 const useHappened = (resources: ReadonlyArray<ResourceDescription>): ReadonlyArray<Entry> => {
   const { dataProvider } = useConnection()
+  const queries = useQueryClient()
   const [happened, setHappened] = useState<ReadonlyArray<Entry>>([])
   useEffect(() => {
     const watched = resources.filter(({ may }) => may.watch)
     if (watched.length === 0) return undefined
-    return dataProvider.watchMany(watched.map(({ name }) => name), ({ id, operation, record, resource: name }) => {
-      const resource = watched.find((one) => one.name === name)
-      if (resource === undefined || id === undefined) return
-      const document = { ...record, id: String(id) }
-      const entry = { resource, document, time: new Date(), change: operation }
-      setHappened((before) => [entry, ...before.filter((one) => keyOf(one) !== keyOf(entry))].slice(0, shownCount))
-    })
-  }, [dataProvider, resources])
+    return dataProvider.watchMany(
+      watched.map(({ name }) => name),
+      ({ id, operation, record, resource: name, time }) => {
+        if (operation === "reset") {
+          // Something may have been missed, or is no longer the caller's to see.
+          setHappened([])
+          void queries.invalidateQueries({ predicate: ({ queryKey }) => queryKey[1] === latest })
+          return
+        }
+        const resource = watched.find((one) => one.name === name)
+        if (resource === undefined || id === undefined) return
+        const document = { ...record, id: String(id) }
+        const entry = { resource, document, time: time ?? new Date(), change: operation }
+        setHappened((before) => [entry, ...before.filter((one) => keyOf(one) !== keyOf(entry))].slice(0, shownCount))
+      }
+    )
+  }, [dataProvider, queries, resources])
   return happened
 }
 
@@ -55,7 +68,7 @@ export const Latest = ({ resources }: { readonly resources: ReadonlyArray<Resour
   })
   const answers = useQueries({
     queries: dated.map(({ field, resource }) => ({
-      queryKey: [resource.name, "latest"],
+      queryKey: [resource.name, latest],
       queryFn: () =>
         dataProvider.getList<Document>(resource.name, {
           pagination: { page: 1, perPage: shownCount },
@@ -102,7 +115,7 @@ export const Latest = ({ resources }: { readonly resources: ReadonlyArray<Resour
             <Typography variant="body2" color="textSecondary">{resource.label}</Typography>
           </Box>
           {change !== undefined && (
-            <Chip size="small" label={translate(`explorer.history.changes.${change}`)} sx={toneOf(change)} />
+            <Chip size="small" label={translate(`explorer.home.changes.${change}`)} sx={toneOf(change)} />
           )}
           <Box
             component="time"

@@ -2,8 +2,9 @@ import { Box, Card, Typography } from "@mui/material"
 import { useQuery } from "@tanstack/react-query"
 import { useLocaleState, useTranslate } from "react-admin"
 import { useConnection } from "../data/Description.tsx"
+import { isRefused } from "../data/retry.ts"
 import { Chart } from "./Chart.tsx"
-import { type Rates, ratesOf, type Sample, sampleOf } from "./samples.ts"
+import { noRates, type Rates, ratesOf, type Sample, sampleOf } from "./samples.ts"
 
 /** How often the service is asked, and for how long what it said is kept: a quarter of an hour. */
 const every = 10_000
@@ -22,22 +23,32 @@ const Metrics = () => {
   const translate = useTranslate()
   const [locale] = useLocaleState()
   const { ask } = useConnection()
-  const { data } = useQuery({
+  const { data, error } = useQuery({
     queryKey: ["metrics"],
     queryFn: async ({ client, queryKey, signal }): Promise<Measured | null> => {
-      const text = await ask({ path: "/metrics", headers: { accept: "text/plain" }, signal })
+      const before = client.getQueryData<Measured | null>(queryKey)
+      const text = await ask({ path: "/metrics", headers: { accept: "text/plain" }, signal }).catch(
+        (cause: unknown) => {
+          if (before === undefined || before === null || signal.aborted || isRefused(cause)) throw cause
+          return undefined
+        }
+      )
+      // Where nobody has answered, the line is interrupted.
+      if (text === undefined && before !== undefined && before !== null) {
+        return { ...before, rates: [...before.rates, noRates(Date.now())].slice(-keptSamples) }
+      }
       const last = typeof text === "string" ? sampleOf(text, Date.now()) : undefined
       if (last === undefined) return null
-      const before = client.getQueryData<Measured | null>(queryKey)
       return before === undefined || before === null
         ? { last, first: ratesOf(undefined, last), rates: [] }
         : { ...before, last, rates: [...before.rates, ratesOf(before.last, last)].slice(-keptSamples) }
     },
     retry: false,
-    refetchInterval: ({ state }) => state.data === undefined || state.data === null ? false : every,
+    networkMode: "always",
+    refetchInterval: ({ state }) => state.data === null || isRefused(state.error) ? false : every,
     staleTime: every
   })
-  if (data === undefined || data === null) return null
+  if (data === undefined || data === null || isRefused(error)) return null
   const format = (measure: typeof measures[number], value: number | undefined): string => {
     if (value === undefined) return "–"
     const options = measure === "errors"
@@ -55,7 +66,7 @@ const Metrics = () => {
         sx={{ display: "grid", gridTemplateColumns: "repeat(auto-fill, minmax(min(100%, 210px), 1fr))", gap: 1.5 }}
       >
         {measures.map((measure) => {
-          const now = data.rates.at(-1)?.[measure] ?? data.first[measure]
+          const now = (data.rates.at(-1) ?? data.first)[measure]
           return (
             <Card key={measure} sx={{ p: 2 }}>
               <Typography variant="body2" color="textSecondary">{label(measure)}</Typography>

@@ -10,6 +10,8 @@ export interface Sample {
   /** Operations of the store, and how many seconds they took together. */
   readonly operations: number
   readonly busy: number
+  /** For how many seconds each process has run, by the labels of its series. */
+  readonly uptimes: ReadonlyMap<string, number>
 }
 
 const series = /^([\w:]+)(?:\{(.*)\})? (\S+)/u
@@ -22,6 +24,7 @@ const upperBound = /(?:^|,)le="([^"]*)"/u
 export const sampleOf = (text: string, at: number): Sample | undefined => {
   let [requests, errors, operations, busy, isMeasured] = [0, 0, 0, 0, false]
   const within = new Map<number, number>()
+  const uptimes = new Map<string, number>()
   for (const line of text.split("\n")) {
     const [, name, labels = "", value = ""] = series.exec(line) ?? []
     const count = Number(value)
@@ -42,13 +45,16 @@ export const sampleOf = (text: string, at: number): Sample | undefined => {
       case "db_client_operation_duration_seconds_sum":
         busy += count
         break
+      case "process_uptime_seconds":
+        uptimes.set(labels, count)
+        break
       default:
     }
   }
-  return isMeasured ? { at, requests, errors, within, operations, busy } : undefined
+  return isMeasured ? { at, requests, errors, within, operations, busy, uptimes } : undefined
 }
 
-/** What was between two times; `undefined` where nothing was, or the service has begun anew. */
+/** What was between two times; `undefined` where nothing was, the service has begun anew, or another process has answered. */
 export interface Rates {
   readonly at: number
   /** Requests in a second. */
@@ -63,8 +69,29 @@ export interface Rates {
 
 const none = { requests: 0, errors: 0, within: new Map<number, number>(), operations: 0, busy: 0 }
 
+/** The rates of a time at which nothing could be learned. */
+export const noRates = (at: number): Rates => ({
+  at,
+  requests: undefined,
+  errors: undefined,
+  latency: undefined,
+  store: undefined
+})
+
+/** How much longer or shorter than the time between two answers processes may have run between them, in seconds. */
+const tolerance = 2
+
+/** Whether it is the same processes that have answered: they have run for as much longer as time has passed. */
+const isSame = (earlier: Sample, now: Sample): boolean =>
+  earlier.uptimes.size === now.uptimes.size &&
+  Array.from(now.uptimes).every(([labels, uptime]) => {
+    const grown = uptime - (earlier.uptimes.get(labels) ?? Infinity)
+    return Math.abs(grown - (now.at - earlier.at) / 1_000) <= tolerance
+  })
+
 /** The rates since a sample or, without one, since the service has begun, whose time is not known. */
 export const ratesOf = (earlier: Sample | undefined, now: Sample): Rates => {
+  if (earlier !== undefined && !isSame(earlier, now)) return noRates(now.at)
   const before = earlier ?? none
   const count = now.requests - before.requests
   const operations = now.operations - before.operations

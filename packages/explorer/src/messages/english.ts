@@ -40,13 +40,20 @@ export const english = {
     noChanges: "Nothing has changed yet.",
     health: "Health",
     failed: "%{count} has failed |||| %{count} have failed",
+    moreFailed: "More than %{count} have failed",
     noneFailed: "None has failed",
+    // Of the rows that the reader sees: a document may have come from elsewhere, or be there for others.
+    changes: {
+      insert: "new",
+      update: "changed",
+      delete: "gone"
+    },
     metrics: {
       title: "What the service does",
       requests: "Requests",
       latency: "95 of 100 answered within",
       errors: "Failed requests",
-      store: "An operation of the store",
+      store: "Mean time of a database operation",
       table: "The numbers as a table",
       time: "Time",
       begin: "Since the start"

@@ -206,13 +206,19 @@ export const german: Messages = {
       greeting: "Ihre Daten auf einen Blick",
       models: "Modelle",
       failed: "%{count} gescheitert |||| %{count} gescheitert",
+      moreFailed: "Mehr als %{count} gescheitert",
       noneFailed: "Keine gescheitert",
+      changes: {
+        insert: "neu",
+        update: "geändert",
+        delete: "nicht mehr da"
+      },
       metrics: {
         title: "Was der Dienst tut",
         requests: "Anfragen",
         latency: "95 von 100 beantwortet in",
         errors: "Gescheiterte Anfragen",
-        store: "Ein Vorgang des Speichers",
+        store: "Mittlere Dauer eines Datenbankzugriffs",
         table: "Die Zahlen als Tabelle",
         time: "Zeit",
         begin: "Seit dem Start"
