@@ -277,8 +277,18 @@ export interface KernelDataProvider {
       readonly onEnd?: ((error: unknown) => void) | undefined
     }
   ) => () => void
-  /** As `watch`, of several resources over as few connections as there are, since browsers have six to a service. */
-  readonly watchMany: (resources: ReadonlyArray<string>, onChange: (change: Change) => void) => () => void
+  /**
+   * As `watch`, of several resources over as few connections as there are, since browsers have six to a service. `onConnection` is told
+   * `true` when all of them are followed, and `onEnd` that the service refuses some: the others are followed on.
+   */
+  readonly watchMany: (
+    resources: ReadonlyArray<string>,
+    onChange: (change: Change) => void,
+    options?: {
+      readonly onConnection?: ((isConnected: boolean) => void) | undefined
+      readonly onEnd?: ((error: unknown) => void) | undefined
+    }
+  ) => () => void
   /** All documents that match as a table, with `fields` as its columns in this order. */
   readonly exportCsv: (
     resource: string,

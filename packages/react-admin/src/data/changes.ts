@@ -84,8 +84,9 @@ const last = 60_000
 /** After how long without a sign of life a connection is over: of several that the service gives. */
 const silence = 60_000
 
-/** Whether asking again has no use. */
-const isFinal = (status: number): boolean => status !== 0 && status !== 408 && status !== 429 && status < 500
+/** Whether asking again has no use: 501 says that the service can't, 503 that it can't at the moment. */
+export const isFinal = (status: number): boolean =>
+  status !== 0 && status !== 408 && status !== 429 && (status < 500 || status === 501)
 
 interface ServerSentEvent {
   readonly event: string

@@ -21,8 +21,8 @@ import type {
   Params,
   Revision
 } from "../KernelDataProvider.ts"
-import { KernelConflict, KernelError } from "../KernelError.ts"
-import { followChanges } from "./changes.ts"
+import { KernelConflict, KernelError, KernelPartialWrite } from "../KernelError.ts"
+import { followChanges, isFinal } from "./changes.ts"
 import { csvOf } from "./csv.ts"
 import { atFileField, chosenFiles, isFileField, writeFiles } from "./files.ts"
 import { addFilter } from "./filters.ts"
@@ -190,11 +190,14 @@ export const makeDataProvider = (
       path,
       body,
       headers: { prefer: "return=representation", ...etag === undefined ? {} : { "if-match": etag } }
-    }).catch(async (error: unknown) => {
-      if (!(error instanceof KernelError) || error.status !== 412) throw error
-      const current = await one(pathOf(resource, id)).catch((cause: unknown) => missing(cause))
-      throw new KernelConflict(error, current, current?._etag)
-    })
+    }).catch((error: unknown) => refused(resource, id, error))
+
+  /** Fails as a write did or, if that is since the document has changed, with what it is now. */
+  const refused = async (resource: ResourceDescription, id: string | number, error: unknown): Promise<never> => {
+    if (!(error instanceof KernelError) || error instanceof KernelPartialWrite || error.status !== 412) throw error
+    const current = await one(pathOf(resource, id)).catch((cause: unknown) => missing(cause))
+    throw new KernelConflict(error, current, current?._etag)
+  }
 
   const update = async <T extends KernelRecord>(name: string, { data, id, meta, previousData }: Params.Update) => {
     const resource = await resourceOf(name)
@@ -222,6 +225,7 @@ export const makeDataProvider = (
       })
     const isWritten = response !== undefined
     const hasFiles = await writeFiles(caller, at, written, { data, previous: previousData, isWritten })
+      .catch((error: unknown) => refused(resource, id, error))
     const record = response !== undefined && !hasFiles
       ? await writtenOf(response, { ...previousData, ...data }, id)
       : may.get
@@ -379,27 +383,58 @@ export const makeDataProvider = (
       void start().catch(onEnd)
       return () => stop.abort()
     },
-    watchMany: (names, onChange) => {
+    watchMany: (names, onChange, { onConnection = () => undefined, onEnd = () => undefined } = {}) => {
       const stop = new AbortController()
+      const { signal } = stop
+      const streams = new Map<ReadonlyArray<string>, boolean>()
+      let isWhole = false
+      const tell = () => {
+        const now = streams.size > 0 && Array.from(streams.values()).every((isConnected) => isConnected)
+        if (now === isWhole || signal.aborted) return
+        isWhole = now
+        onConnection(now)
+      }
+      const follow = (path: string, group: ReadonlyArray<string>) => {
+        streams.set(group, false)
+        tell()
+        followChanges({
+          caller,
+          path,
+          query: new URLSearchParams({ watch: group.join(",") }),
+          onChange,
+          onConnection: (isConnected) => {
+            streams.set(group, isConnected)
+            tell()
+          },
+          onEnd: (refusal) => void divide(path, group, refusal),
+          signal,
+          wait,
+          recordOf: (value, key) => recordOf({ id: key, ...jsonObject(value) })
+        })
+      }
+      /** Follows those of a stream that was refused which the service does not refuse. */
+      const divide = async (path: string, group: ReadonlyArray<string>, refusal: unknown) => {
+        const others = group.length === 1 ? [] : await Promise.all(group.map(async (name) => {
+          const query = new URLSearchParams({ watch: name, offset: "now" })
+          const problem = await caller.send({ path, query, signal }).then(() => undefined, (cause: unknown) => cause)
+          return problem instanceof KernelError && isFinal(problem.status) ? undefined : name
+        }))
+        const left = others.filter((name) => name !== undefined)
+        if (signal.aborted) return
+        if (left.length < group.length) onEnd(refusal)
+        // What is refused together alone goes on as one each.
+        const next = left.length === group.length ? left.map((name) => [name]) : left.length > 0 ? [left] : []
+        for (const names of next) follow(path, names)
+        streams.delete(group)
+        tell()
+      }
       const start = async () => {
         const resources = await Promise.all(names.map(resourceOf))
         // The stream of several collections is beside them.
         const groups = Map.groupBy(resources, ({ path }) => path.slice(0, path.lastIndexOf("/")))
-        for (const [at, group] of groups) {
-          followChanges({
-            caller,
-            path: `${at}/changes`,
-            query: new URLSearchParams({ watch: group.map(({ name }) => name).join(",") }),
-            onChange,
-            onConnection: () => undefined,
-            onEnd: () => undefined,
-            signal: stop.signal,
-            wait,
-            recordOf: (value, key) => recordOf({ id: key, ...jsonObject(value) })
-          })
-        }
+        for (const [at, group] of groups) follow(`${at}/changes`, group.map(({ name }) => name))
       }
-      void start().catch(() => undefined)
+      void start().catch(onEnd)
       return () => stop.abort()
     },
     exportCsv: async (name, { fields: columns, ...params }) => {

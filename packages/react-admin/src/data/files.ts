@@ -36,8 +36,8 @@ export const atFileField = (error: unknown, fields: ReadonlyArray<FieldDescripti
 const refusals = new Set([413, 415, 422])
 
 /**
- * Writes the files of a document that differ from those that it has; whether there were some. What is refused after something of the
- * document was written fails with a `KernelPartialWrite`.
+ * Writes the files of a document that differ from those that it has; whether there were some. A file that is another one than the
+ * caller has seen is refused with 412. What is refused after something of the document was written fails with a `KernelPartialWrite`.
  */
 export const writeFiles = async (
   caller: Caller,
@@ -53,12 +53,14 @@ export const writeFiles = async (
   const calls = fields.filter(isFileField).flatMap((field) => {
     if (!Object.hasOwn(data, field.name)) return []
     const path = `${at}/${encodeURIComponent(field.name)}`
+    // Of a field that the caller does not see, nothing is known.
+    const condition = previous === undefined || field.isWriteOnly ? {} : conditionOf(previous[field.name])
     const sent = chosenFiles(data, field).map((file) => ({
       field,
       method: field.items === undefined ? "PUT" : "POST",
       path,
       body: file,
-      headers: headersOf(file)
+      headers: { ...headersOf(file), ...field.items === undefined ? condition : {} }
     }))
     const kept = new Set((field.items === undefined ? [data[field.name]] : jsonList(data[field.name])).map(keyOf))
     const gone = jsonList(field.items === undefined ? [previous?.[field.name]] : previous?.[field.name]).map(keyOf)
@@ -67,7 +69,7 @@ export const writeFiles = async (
       )
     // A new file takes the place of the one before.
     const removed = field.items === undefined
-      ? gone.length > 0 && sent.length === 0 ? [{ field, method: "DELETE", path }] : []
+      ? gone.length > 0 && sent.length === 0 ? [{ field, method: "DELETE", path, headers: condition }] : []
       : gone.map((key) => ({ field, method: "DELETE", path: `${path}/${encodeURIComponent(key ?? "")}` }))
     return [...removed, ...sent]
   })
@@ -84,6 +86,12 @@ export const writeFiles = async (
 
 const keyOf = (value: unknown): string | undefined =>
   isJson(value) && typeof value["key"] === "string" ? value["key"] : undefined
+
+/** That there is no other file than the one before: its tag is that of its bytes. */
+const conditionOf = (value: unknown): { readonly [name: string]: string } => {
+  if (value === undefined || value === null) return { "if-none-match": "*" }
+  return isJson(value) && typeof value["sha256"] === "string" ? { "if-match": `"${value["sha256"]}"` } : {}
+}
 
 const headersOf = (file: File | Blob): { readonly [name: string]: string } => ({
   "content-type": file.type === "" ? "application/octet-stream" : file.type,
