@@ -17,7 +17,8 @@
  *
  * `POST <urlBase>/token/revoke` ends the sign-in of a `token`, whichever of both it is (RFC 7009).
  *
- * `GET <urlBase>/token/sessions` lists the sign-ins of the caller that go on, and `DELETE <urlBase>/token/sessions/<id>` ends one.
+ * `GET <urlBase>/token/sessions` lists the sign-ins of the caller that go on, and `DELETE <urlBase>/token/sessions/<id>` ends one. Both
+ * are for who has signed in: for other credentials, as an API key, there are none.
  *
  * @since 0.1.0
  */
@@ -34,6 +35,7 @@ import type * as Redacted from "effect/Redacted"
 import { Anonymous, Authenticated } from "../Access/Permission.ts"
 import { Passwords, type Verified } from "../Security/Accounts.ts"
 import { CurrentUser } from "../Security/CurrentUser.ts"
+import { Jwt } from "../Security/Jwt.ts"
 import type { CredentialsInvalid } from "../Security/SecurityError.ts"
 import * as SignIns from "../Security/SignIns.ts"
 import { TooManyRequests } from "./HttpError.ts"
@@ -205,9 +207,16 @@ const responseOf = ({ accessToken, expiresIn, refreshToken }: SignIns.Issued): t
   refresh_token: refreshToken
 })
 
-/** What is about the sign-ins of the caller. Where there is no access control, nobody is known to have some. */
+/**
+ * What is about the sign-ins of the caller, who has come by one of them: an API key is not to end how its owner is signed in. Where
+ * there is no access control, nobody is known to have some.
+ */
 const ofCaller = <A, E, R>(run: (user: CurrentUser["Service"]) => Effect.Effect<A, E, R>, nobody: A) =>
-  Effect.flatMap(Effect.serviceOption(CurrentUser), Option.match({ onNone: () => Effect.succeed(nobody), onSome: run }))
+  Effect.gen(function*() {
+    const { application } = yield* Jwt
+    const user = Option.getOrUndefined(yield* Effect.serviceOption(CurrentUser))
+    return user === undefined || SignIns.signInOf(user, application) === undefined ? nobody : yield* run(user)
+  })
 
 const listed = Effect.map(ofCaller(SignIns.sessions, []), (found) => ({
   sessions: found.map(({ began, expires, id, isCurrent, lastUsed }) => ({

@@ -145,12 +145,14 @@ export const description = Service.describe("TokenService")
     path: "/token/sessions",
     success: Schema.Struct({ sessions: Schema.Array(Session) }).annotate({ identifier: "Sessions" }),
     summary: "List the caller's sign-ins",
-    description: "Those that go on, of the caller alone, up to a hundred: those that were used last come first."
+    description:
+      "Those that go on, of the caller alone, up to a hundred: those that were used last come first. Callers who have not come by a sign-in, as by an API key, have none."
   })
   .operation("end_session", {
     method: "DELETE",
     path: "/token/sessions/{id}",
     params: { id: Schema.String },
     summary: "End one of the caller's sign-ins",
-    description: "One that has ended, or that is somebody else's, is no error."
+    description:
+      "One that has ended, or that is somebody else's, is no error. Callers who have not come by a sign-in end none."
   })

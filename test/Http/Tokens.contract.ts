@@ -222,6 +222,34 @@ export const tokensContract = (name: string, store: FreshStore) =>
         assert.strictEqual((yield* ask("GET", "", renewed)).status, 401)
       }))
 
+    it.effect("are neither shown nor ended by credentials of the same user that are no sign-in", () =>
+      Effect.gen(function*() {
+        const services = Layer.mergeAll(
+          Layer.succeedContext(yield* Layer.build(shopTokens("ES256"))),
+          accounts,
+          ApiKeys.layer
+        )
+        const test = yield* secured.test({ store: Layer.merge(Layer.fresh(store), services) })
+        const { jane, json } = yield* begun(test)
+        const { key } = yield* Effect.flatMap(ApiKeys.ApiKeys, ({ generate }) => generate({ owner: jane })).pipe(
+          Effect.provide(ApiKeys.layer),
+          Effect.provideService(DocumentStore.DocumentStore, test.store)
+        )
+        const own = yield* Effect.flatMap(Jwt.Jwt, ({ sign }) => sign({ subject: jane })).pipe(Effect.provide(services))
+        const ask = (method: string, path: string, headers: { readonly [name: string]: string }) =>
+          sendTo(`${test.baseUrl}/api/v1/token/sessions`, method, path, undefined, headers)
+        const signedIn = bearer((yield* json("/token", grant)).body["access_token"])
+        const shown = (headers: { readonly [name: string]: string }) =>
+          // The schema of the endpoint says so.
+          Effect.map(ask("GET", "", headers), ({ body }) => body["sessions"] as ReadonlyArray<{ readonly id: string }>)
+        const [session] = yield* shown(signedIn)
+        for (const headers of [{ "x-api-key": Redacted.value(key) }, bearer(Redacted.value(own))]) {
+          assert.deepStrictEqual(yield* shown(headers), [])
+          assert.strictEqual((yield* ask("DELETE", `/${session?.id}`, headers)).status, 200)
+          assert.strictEqual((yield* shown(signedIn)).length, 1)
+        }
+      }))
+
     it.effect("are refused with the codes of RFC 6749, and the same words for all wrong credentials", () =>
       Effect.gen(function*() {
         const { form, json, send } = yield* shop(store)
