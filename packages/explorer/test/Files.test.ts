@@ -89,19 +89,41 @@ inBrowser("Files in the explorer", (open) => {
       })
       assert.deepStrictEqual(yield* stored, { name: "Summer", picture: undefined, sheets: ["b.pdf"] })
 
+      const asked: Array<string | undefined> = []
       yield* Effect.promise(async () => {
         await inputOf("Picture").setInputFiles(red)
-        await inputOf("Sheets").setInputFiles(blue)
+        await inputOf("Sheets").setInputFiles([blue, red])
         await save()
+        page.on("request", (request) => {
+          if (request.url().endsWith("/address")) asked.push(request.url().split("/").at(-2))
+        })
         await explorer.goTo("#/posters")
         await page.locator("tbody").getByRole("img", { name: "red.png" }).waitFor()
         await page.locator("tbody").getByRole("img", { name: "blue.png" }).waitFor()
         await page.locator("tbody").getByText("b.pdf").waitFor()
+        // One picture of each field, however many it has.
+        await page.locator("tbody").getByText("+1").waitFor()
         const pictures = "Array.from(document.querySelectorAll('tbody img'))"
         await page.evaluate(`Promise.all(${pictures}.map((picture) => picture.decode()))`)
         assert.deepStrictEqual(await page.evaluate(`${pictures}.map(({ naturalWidth }) => naturalWidth)`), [32, 32])
         await assertAccessible(page, "list of files")
       })
+      assert.strictEqual(asked.length, 2)
       assert.deepStrictEqual(explorer.problems, [])
+
+      // Who reads them opens them as well.
+      const reader = yield* opened(open, baseUrl, "#/posters")
+      yield* Effect.promise(async () => {
+        await signIn(reader, "reader")
+        await reader.page.getByRole("link", { name: "Summer" }).click()
+        await reader.page.getByRole("main").getByRole("img", { name: "red.png" }).first().waitFor()
+        const [saved] = await Promise.all([
+          reader.page.waitForEvent("download"),
+          reader.page.getByRole("button", { name: "b.pdf" }).click()
+        ])
+        assert.strictEqual(saved.suggestedFilename(), "b.pdf")
+        await assertAccessible(reader.page, "files of a reader")
+      })
+      assert.deepStrictEqual(reader.problems, [])
     }))
 })

@@ -110,7 +110,11 @@ const engine = KernelEngine.make("library")
   .register(Books, { many: ["PATCH", "DELETE"] })
   .register(Authors)
   .register(Resource.make(Genre, { methods: ["GET", "POST"] }).require(Role("editor")))
-  .register(Resource.make(Poster, { methods: ["GET", "POST", "PATCH"] }).require(Role("editor")))
+  .register(
+    Resource.make(Poster, { methods: ["GET", "POST", "PATCH"] })
+      .grant(Role("reader"), { methods: "GET" })
+      .require(Role("editor"))
+  )
   .register(Resource.make(Rack, { methods: ["GET", "POST", "PATCH"] }).require(Role("editor")))
   .register(
     Resource.make(Job.Queued, { methods: ["GET"] }).grant(Role("operator"), { methods: "GET", hide: ["element"] }),

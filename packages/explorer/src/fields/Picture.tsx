@@ -21,6 +21,20 @@ export const isPicture = ({ items, type }: FieldDescription, file: unknown): boo
   return (items?.type ?? type) === "image" && (typeof said !== "string" || said.startsWith("image/"))
 }
 
+/** Whether an element is or has been in what somebody sees of the page, or nearly. */
+const useIsSeen = (element: Element | null): boolean => {
+  const [isSeen, setSeen] = useState(false)
+  useEffect(() => {
+    if (element === null || isSeen) return undefined
+    const observer = new IntersectionObserver((entries) => {
+      if (entries.some(({ isIntersecting }) => isIntersecting)) setSeen(true)
+    }, { rootMargin: "200px" })
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [element, isSeen])
+  return isSeen
+}
+
 /** A picture of the document, as small as the service makes it, at an address that counts for some minutes. */
 export const Picture = ({ field, file, size = 36 }: PictureProps) => {
   const { dataProvider } = useConnection()
@@ -31,9 +45,11 @@ export const Picture = ({ field, file, size = 36 }: PictureProps) => {
   const key = keyIn(field, file)
   // Another file at the same place is another picture.
   const content = isObject(file) ? textOf(file["sha256"] ?? file["key"]) : ""
+  const [place, setPlace] = useState<Element | null>(null)
+  const isSeen = useIsSeen(place)
   const [smallest] = (field.items ?? field).file?.sizes ?? []
   useEffect(() => {
-    if (id === undefined || content === "") return undefined
+    if (id === undefined || content === "" || !isSeen) return undefined
     let isGone = false
     const load = async () => {
       try {
@@ -48,14 +64,15 @@ export const Picture = ({ field, file, size = 36 }: PictureProps) => {
     return () => {
       isGone = true
     }
-  }, [content, dataProvider, field.name, id, key, resource, smallest])
+  }, [content, dataProvider, field.name, id, isSeen, key, resource, smallest])
   const name = isObject(file) ? textOf(file["name"]) : ""
   return url === undefined
-    ? <FileIcon fontSize="small" color="disabled" titleAccess={name} />
+    ? <FileIcon ref={setPlace} fontSize="small" color="disabled" titleAccess={name} />
     : (
       <Box
         component="img"
         src={url}
+        loading="lazy"
         alt={name}
         sx={{
           height: size,

@@ -2,12 +2,11 @@ import AttachIcon from "@mui/icons-material/AttachFile"
 import CloseIcon from "@mui/icons-material/Close"
 import { Box, Button, FormHelperText, IconButton, Typography } from "@mui/material"
 import { type ChangeEvent, useEffect, useId, useMemo } from "react"
-import { useLocaleState, useRecordContext, useTranslate } from "react-admin"
+import { useLocaleState, useTranslate } from "react-admin"
 import { useController, useFormState } from "react-hook-form"
-import { type Document, filesOf, isObject } from "../data/documents.ts"
+import { filesOf, isObject } from "../data/documents.ts"
 import { textOf } from "../data/text.ts"
-import { FileName } from "../fields/FileName.tsx"
-import { isPicture, Picture } from "../fields/Picture.tsx"
+import { KeptFile } from "../fields/Files.tsx"
 import type { InputProps } from "./InputProps.ts"
 import { problemAt } from "./problems.ts"
 
@@ -48,7 +47,7 @@ export const FileInput = ({ field, isDisabled = false, source }: InputProps) => 
         <Box key={i} sx={{ display: "flex", alignItems: "center", gap: 1, py: 0.5 }}>
           {one instanceof File
             ? <Chosen file={one} />
-            : <Kept field={field} file={one} />}
+            : <KeptFile field={field} file={one} />}
           {!isDisabled && (
             <IconButton
               size="small"
@@ -93,15 +92,6 @@ export const FileInput = ({ field, isDisabled = false, source }: InputProps) => 
 
 const nameOf = (value: unknown): string =>
   value instanceof File ? value.name : isObject(value) ? textOf(value["name"]) : ""
-
-const Kept = ({ field, file }: { readonly field: InputProps["field"]; readonly file: unknown }) => (
-  <>
-    {useRecordContext<Document>() !== undefined && isPicture(field, file) && (
-      <Picture field={field} file={file} size={64} />
-    )}
-    <FileName field={field} file={file} />
-  </>
-)
 
 const Chosen = ({ file }: { readonly file: File }) => {
   const url = useMemo(() => file.type.startsWith("image/") ? URL.createObjectURL(file) : undefined, [file])
