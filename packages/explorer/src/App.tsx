@@ -19,6 +19,7 @@ import {
 } from "react-admin"
 import { Route } from "react-router-dom"
 import { AccountPage } from "./account/AccountPage.tsx"
+import { accountPath } from "./account/accountPath.ts"
 import { DescriptionProvider } from "./data/Description.tsx"
 import { nameOf } from "./data/documents.ts"
 import { preferences } from "./data/preferences.ts"
@@ -83,6 +84,8 @@ export const App = ({ connection, i18nProvider }: AppProps) => {
           await provider.logout(params)
         } finally {
           setSession({ is: "signedOut" })
+          // Who signs in next in this window is somebody else.
+          queries.clear()
         }
         return false
       },
@@ -182,7 +185,7 @@ const Explorer = (
         />
       ))}
       <CustomRoutes>
-        <Route path="/account" element={<AccountPage />} />
+        <Route path={accountPath} element={<AccountPage />} />
       </CustomRoutes>
     </AdminUI>
   </DescriptionProvider>

@@ -322,6 +322,9 @@ inBrowser("The explorer", (open) => {
         await entries.getByRole("button", { name: "Sign out" }).click()
         await entries.nth(1).waitFor({ state: "detached" })
         await entries.getByText("This one").waitFor()
+        const focused = await second.page.evaluate("document.activeElement?.textContent")
+        assert.strictEqual(focused, "Where you are signed in")
+        await entries.getByText("Last renewed").waitFor()
         // The other one has ended.
         await first.page.reload()
         await first.page.getByLabel("Username").waitFor()

@@ -43,7 +43,7 @@ inBrowser("A live list", (open) => {
       yield* door.close
       yield* door.open
       yield* Effect.promise(async () => {
-        await page.getByText("Not live", { exact: true }).hover()
+        await state("No longer live")
         await page.getByText("does not tell changes any more").waitFor()
       })
       assert.deepStrictEqual(explorer.problems, [])

@@ -2,6 +2,7 @@ import AccountIcon from "@mui/icons-material/ManageAccountsOutlined"
 import { ListItemIcon, ListItemText, MenuItem } from "@mui/material"
 import { useTranslate, useUserMenu } from "react-admin"
 import { Link } from "react-router-dom"
+import { accountPath } from "./accountPath.ts"
 import { useSessionOperations } from "./useSessionOperations.ts"
 
 /** Leads to the page of the account. */
@@ -10,7 +11,7 @@ export const AccountItem = () => {
   const menu = useUserMenu()
   if (useSessionOperations() === undefined) return null
   return (
-    <MenuItem component={Link} to="/account" onClick={() => menu?.onClose()}>
+    <MenuItem component={Link} to={accountPath} onClick={() => menu?.onClose()}>
       <ListItemIcon>
         <AccountIcon fontSize="small" />
       </ListItemIcon>

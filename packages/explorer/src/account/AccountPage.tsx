@@ -1,7 +1,8 @@
+import type { KernelDataProvider } from "@appkernel/react-admin"
 import { Alert, Box, Button, Card, Chip, LinearProgress, Typography } from "@mui/material"
 import { useQuery } from "@tanstack/react-query"
-import { useState } from "react"
-import { useGetIdentity, useLocaleState, useNotify, useTranslate } from "react-admin"
+import { useRef, useState } from "react"
+import { useDataProvider, useGetIdentity, useLocaleState, useNotify, useTranslate } from "react-admin"
 import { ago } from "../data/ago.ts"
 import { instantOf } from "../data/dateTime.ts"
 import { useConnection } from "../data/Description.tsx"
@@ -21,7 +22,10 @@ export const AccountPage = () => {
 
 const Sessions = ({ end, list }: { readonly list: string; readonly end: string }) => {
   const translate = useTranslate()
-  const { canSignOutEverywhere, dataProvider } = useConnection()
+  const { canSignOutEverywhere } = useConnection()
+  // React-admin's leads to the sign-in when it is over.
+  const dataProvider = useDataProvider<KernelDataProvider>()
+  const heading = useRef<HTMLHeadingElement>(null)
   const { data: identity } = useGetIdentity()
   const { data, error, isPending, refetch } = useQuery({
     queryKey: ["sessions"],
@@ -38,10 +42,15 @@ const Sessions = ({ end, list }: { readonly list: string; readonly end: string }
       <Typography color="textSecondary" sx={{ mb: 2 }}>
         <bdi>{identity?.fullName}</bdi>
       </Typography>
-      <Typography variant="h2" sx={{ mb: 1 }}>{translate("explorer.account.sessions")}</Typography>
+      <Typography variant="h2" ref={heading} tabIndex={-1} sx={{ mb: 1 }}>
+        {translate("explorer.account.sessions")}
+      </Typography>
       {error !== null && <Alert severity="error" sx={{ mb: 2 }}>{sentenceOf(error)}</Alert>}
       <Card sx={{ mb: 2 }}>
         {isPending && <LinearProgress aria-label={translate("ra.page.loading")} />}
+        {data?.sessions.length === 0 && (
+          <Typography sx={{ p: 2 }} color="textSecondary">{translate("explorer.account.none")}</Typography>
+        )}
         <Box component="ul" sx={{ m: 0, p: 0, listStyle: "none" }}>
           {data?.sessions.map((session) => (
             <Session
@@ -51,6 +60,8 @@ const Sessions = ({ end, list }: { readonly list: string; readonly end: string }
               onEnd={async () => {
                 await dataProvider.runOperation(end, { id: session["id"] })
                 await refetch()
+                // The button that had it is gone.
+                heading.current?.focus()
               }}
             />
           ))}

@@ -33,7 +33,9 @@ export const SignOutEverywhere = () => {
         onConfirm={() => {
           setAsking(false)
           menu?.onClose()
-          void logout({ everywhere: true }).catch((error: unknown) => notify(sentenceOf(error), { type: "error" }))
+          void logout({ everywhere: true }).catch((error: unknown) =>
+            notify("explorer.signOutEverywhere.failed", { type: "error", messageArgs: { reason: sentenceOf(error) } })
+          )
         }}
       />
     </>

@@ -32,6 +32,11 @@ export const LiveState = ({ live: { entered, is, left } }: { readonly live: Live
           />
         </Tooltip>
       )}
+      {is === "ended" && (
+        <Box component="span" sx={{ fontSize: "0.8125rem", color: "text.secondary" }}>
+          {translate("explorer.live.ended.help")}
+        </Box>
+      )}
       <Box component="output" sx={{ fontSize: "0.8125rem", color: "text.secondary" }}>{said}</Box>
     </>
   )

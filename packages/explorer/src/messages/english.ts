@@ -13,13 +13,15 @@ export const english = {
   signIn: { title: "Sign in", to: "to the data of %{host}" },
   signOutEverywhere: {
     label: "Sign out everywhere",
-    content: "All your sign-ins end, on this machine and on all others."
+    content: "All your sign-ins end, on this machine and on all others.",
+    failed: "Your sign-ins may go on, on this machine and on others. Sign in and try it again. %{reason}"
   },
   account: {
     title: "Your account",
     sessions: "Where you are signed in",
     began: "Since %{time}",
-    used: "Last used %{ago}",
+    used: "Last renewed %{ago}",
+    none: "No sign-in of yours is known here: you have come with other credentials.",
     current: "This one",
     end: "Sign out"
   },
@@ -99,7 +101,10 @@ export const english = {
       label: "Not live",
       help: "There is no connection at the moment, so that this may be outdated. It is tried again and again."
     },
-    ended: { label: "Not live", help: "The service does not tell changes any more. Reload the page to try it again." },
+    ended: {
+      label: "No longer live",
+      help: "The service does not tell changes any more. Reload the page to try it again."
+    },
     entered: "%{smart_count} new row |||| %{smart_count} new rows",
     left: "%{smart_count} row has left |||| %{smart_count} rows have left"
   },

@@ -184,13 +184,16 @@ export const german: Messages = {
     signIn: { title: "Anmelden", to: "bei den Daten von %{host}" },
     signOutEverywhere: {
       label: "Überall abmelden",
-      content: "Alle Ihre Anmeldungen enden, an diesem Gerät und an allen anderen."
+      content: "Alle Ihre Anmeldungen enden, an diesem Gerät und an allen anderen.",
+      failed:
+        "Ihre Anmeldungen bestehen vielleicht weiter, an diesem Gerät und an anderen. Melden Sie sich an und versuchen Sie es noch einmal. %{reason}"
     },
     account: {
       title: "Ihr Konto",
       sessions: "Wo Sie angemeldet sind",
       began: "Seit %{time}",
-      used: "Zuletzt benutzt %{ago}",
+      used: "Zuletzt erneuert %{ago}",
+      none: "Hier ist keine Anmeldung von Ihnen bekannt: Sie sind mit anderen Zugangsdaten gekommen.",
       current: "Diese",
       end: "Abmelden"
     },
@@ -270,7 +273,7 @@ export const german: Messages = {
         help: "Zurzeit fehlt die Verbindung; dies kann veraltet sein. Sie wird immer wieder versucht."
       },
       ended: {
-        label: "Nicht live",
+        label: "Nicht mehr live",
         help: "Der Dienst meldet keine Änderungen mehr. Laden Sie die Seite neu, um es noch einmal zu versuchen."
       },
       entered: "%{smart_count} neue Zeile |||| %{smart_count} neue Zeilen",

@@ -1,0 +1,71 @@
+/** What is left in a browser of who has signed out, or whose sign-in has ended. */
+import { assert, it } from "@effect/vitest"
+import { Effect, Layer, Schema } from "effect"
+import { builtExplorer } from "../../../scripts/explorer.ts"
+import { EmbeddedStore, KernelEngine, Model, Resource } from "../../../src/index.ts"
+import { inBrowser } from "../../../test/support/browser.ts"
+import { library } from "./library.ts"
+import { opened, signIn } from "./pages.ts"
+
+class Account extends Model.Class<Account>()("Account", { id: Model.id(), name: Schema.String }) {}
+
+const bank = KernelEngine.make("bank")
+  .register(Resource.make(Account, { methods: ["GET", "POST"] }), { segment: "account", name: "account" })
+  .enableExplorer()
+
+inBrowser("The explorer", (open) => {
+  it.live("shows nothing of somebody whose sign-out has failed to who signs in next, and says that it has", () =>
+    Effect.gen(function*() {
+      const { baseUrl, editor } = yield* library
+      yield* editor.books.create({ payload: { title: "Tea", state: "printed", price: 12.5 } })
+      const explorer = yield* opened(open, baseUrl, "#/books")
+      const { page } = explorer
+      yield* Effect.promise(async () => {
+        await signIn(explorer, "editor")
+        await page.getByRole("link", { name: "Tea" }).waitFor()
+        await page.route(
+          "**/session?everywhere=true",
+          (route) => route.fulfill({ status: 503, json: { message: "The store is away" } })
+        )
+        await page.getByRole("button", { name: "Account" }).or(page.getByLabel("Profile")).first().click()
+        await page.getByRole("menuitem", { name: "Sign out everywhere" }).click()
+        await page.getByRole("button", { name: "Confirm" }).click()
+        await page.getByLabel("Username").waitFor()
+        await page.getByText(/Your sign-ins may go on.*The store is away/u).waitFor()
+
+        // The next list does not arrive.
+        const asked = page.waitForRequest("**/books?*")
+        await page.route("**/books?*", () => undefined)
+        await signIn(explorer, "reader")
+        await asked
+        await page.getByRole("heading", { name: "Books" }).waitFor()
+        assert.strictEqual(await page.getByRole("link", { name: "Tea" }).count(), 0)
+      })
+      assert.deepStrictEqual(explorer.problems, [])
+    }))
+
+  it.live("leads from the page of the account to the sign-in once this is over", () =>
+    Effect.gen(function*() {
+      const { baseUrl } = yield* library
+      const explorer = yield* opened(open, baseUrl)
+      const { page } = explorer
+      yield* Effect.promise(async () => {
+        await signIn(explorer, "reader")
+        await page.route("**/token/sessions", (route) => route.fulfill({ status: 401, json: { message: "No" } }))
+        await page.getByRole("button", { name: "Account" }).or(page.getByLabel("Profile")).first().click()
+        await page.getByRole("menuitem", { name: "Your account" }).click()
+        await page.getByLabel("Username").waitFor()
+      })
+      assert.deepStrictEqual(explorer.problems, [])
+    }))
+
+  it.live("has the list of a resource that is named as its own page of the account", () =>
+    Effect.gen(function*() {
+      yield* Effect.promise(() => builtExplorer())
+      const { baseUrl, client } = yield* bank.test({ store: Layer.fresh(EmbeddedStore.layerMemory) })
+      yield* client.account.create({ payload: { name: "Savings" } })
+      const { page, problems } = yield* opened(open, baseUrl, "#/account")
+      yield* Effect.promise(() => page.getByRole("link", { name: "Savings" }).waitFor())
+      assert.deepStrictEqual(problems, [])
+    }))
+})
