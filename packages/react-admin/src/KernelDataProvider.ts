@@ -203,7 +203,8 @@ export interface KernelDataProvider {
   ) => Promise<{ data: T }>
   /**
    * Changes what of `data` differs from `previousData`, or all of it without one, and nothing else. Fails with a `KernelConflict` if somebody else has changed the
-   * document since `previousData` was read, and the service versions it.
+   * document since `previousData` was read, and the service versions it. A file takes the place of that of `previousData` alone, and
+   * fails in the same way if there is another one.
    */
   readonly update: <T extends KernelRecord = KernelRecord>(
     resource: string,
