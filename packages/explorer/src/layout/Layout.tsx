@@ -11,7 +11,8 @@ import {
   type SidebarProps,
   ToggleThemeButton,
   UserMenu,
-  useSidebarState
+  useSidebarState,
+  useTranslate
 } from "react-admin"
 import { AccountItem } from "../account/AccountItem.tsx"
 import { SignOutEverywhere } from "../account/SignOutEverywhere.tsx"
@@ -45,6 +46,7 @@ const Side = (props: SidebarProps) => {
 }
 
 const Bar = () => {
+  const translate = useTranslate()
   const { title } = useService()
   const { canSignOutEverywhere } = useConnection()
   const isNarrow = useMediaQuery("(max-width: 599.95px)")
@@ -55,7 +57,7 @@ const Bar = () => {
         <>
           <LocalesMenuButton />
           <ToggleThemeButton />
-          <LoadingIndicator />
+          <LoadingIndicator aria-label={translate("ra.page.loading")} />
         </>
       }
       userMenu={
