@@ -211,12 +211,14 @@ const responseOf = ({ accessToken, expiresIn, refreshToken }: SignIns.Issued): t
  * What is about the sign-ins of the caller, who has come by one of them: an API key is not to end how its owner is signed in. Where
  * there is no access control, nobody is known to have some.
  */
-const ofCaller = <A, E, R>(run: (user: CurrentUser["Service"]) => Effect.Effect<A, E, R>, nobody: A) =>
-  Effect.gen(function*() {
-    const { application } = yield* Jwt
-    const user = Option.getOrUndefined(yield* Effect.serviceOption(CurrentUser))
-    return user === undefined || SignIns.signInOf(user, application) === undefined ? nobody : yield* run(user)
-  })
+const ofCaller = Effect.fnUntraced(function*<A, E, R>(
+  run: (user: CurrentUser["Service"]) => Effect.Effect<A, E, R>,
+  nobody: A
+) {
+  const { application } = yield* Jwt
+  const user = Option.getOrUndefined(yield* Effect.serviceOption(CurrentUser))
+  return user === undefined || SignIns.signInOf(user, application) === undefined ? nobody : yield* run(user)
+})
 
 const listed = Effect.map(ofCaller(SignIns.sessions, []), (found) => ({
   sessions: found.map(({ began, expires, id, isCurrent, lastUsed }) => ({
