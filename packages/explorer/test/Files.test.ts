@@ -98,8 +98,9 @@ inBrowser("Files in the explorer", (open) => {
           if (request.url().endsWith("/address")) asked.push(request.url().split("/").at(-2))
         })
         await explorer.goTo("#/posters")
-        await page.locator("tbody").getByRole("img", { name: "red.png" }).waitFor()
-        await page.locator("tbody").getByRole("img", { name: "blue.png" }).waitFor()
+        // In the place of the signs that there are files.
+        await page.locator("tbody img[alt='red.png']").waitFor()
+        await page.locator("tbody img[alt='blue.png']").waitFor()
         await page.locator("tbody").getByText("b.pdf").waitFor()
         // One picture of each field, however many it has.
         await page.locator("tbody").getByText("+1").waitFor()

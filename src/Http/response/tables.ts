@@ -84,7 +84,9 @@ export const tableOf = (context: TableContext) => {
       const rows = Stream.fromPull(Effect.succeed(yield* begun(texts)))
       const { trail } = Context.get(fiber.context, AccessDecision) ?? {}
       if (trail !== undefined) yield* Scope.addFinalizer(scope, trail.flush)
-      const parts = type === "text/csv" ? csv(rows, selected(columns, fields), options) : lines(rows)
+      const parts = type === "text/csv"
+        ? csv(rows, selected(columns, fields, parameters["fields"]), options)
+        : lines(rows)
       const body = Stream.tapCause(
         parts,
         (cause) =>
@@ -202,14 +204,17 @@ const cellOf = (value: unknown, escaped: (text: string) => string): string =>
 /** A spreadsheet evaluates a text that begins like this. */
 const withoutFormula = (text: string): string => /^[=+\-@\t\r]/u.test(text) ? `'${text}` : text
 
-/** The columns of the selected fields, or of what these are part of, in the order of the selection. */
-const selected = (columns: ReadonlyArray<Column>, fields: ReadonlyArray<string> | undefined): ReadonlyArray<Column> =>
-  fields === undefined ?
-    columns :
-    Array.from(
-      new Set(
-        fields.flatMap((field) =>
-          columns.filter(({ name }) => field === name || name.startsWith(`${field}.`) || field.startsWith(`${name}.`))
-        )
-      )
-    )
+/** The columns of the selected fields, or of what these are part of, in the order in which they were asked for after the identifier. */
+const selected = (
+  columns: ReadonlyArray<Column>,
+  fields: ReadonlyArray<string> | undefined,
+  asked: unknown
+): ReadonlyArray<Column> => {
+  if (fields === undefined) return columns
+  const names = String(asked).split(",").map((name) => name.trim())
+  const placeOf = (column: Column): number => names.findIndex(isOf(column))
+  return columns.filter((column) => fields.some(isOf(column))).toSorted((a, b) => placeOf(a) - placeOf(b))
+}
+
+const isOf = ({ name }: Column) => (field: string): boolean =>
+  field === name || name.startsWith(`${field}.`) || field.startsWith(`${name}.`)

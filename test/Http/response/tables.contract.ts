@@ -143,6 +143,10 @@ export const tablesContract = <E>(
           "id,town.name,size.width,size.unit.name,parts\r\n" +
             "S1,Bern,1,m,\"[{\"\"_type\"\":\"\"Part\"\",\"\"product\"\":\"\"x,\\\"\"y\\\"\"\"\"}]\"\r\nS2,,2,,[]\r\n"
         )
+        const [header] = (yield* send("GET", "/sales?fields=size,text,%20id,town.zip", undefined, csv)).text.split(
+          "\r\n"
+        )
+        assert.strictEqual(header, "size.width,size.unit.name,text,id,town.zip")
         const none = yield* send("GET", "/sales?text=none", undefined, csv)
         assert.strictEqual(none.text, `${answer.text.split("\r\n")[0]}\r\n`)
       }))
