@@ -93,7 +93,7 @@ export const tableOf = <Value, Written>(
     size = bytes.length
     return decode(bytes, key)
   }
-  return {
+  const table: CountedTable<Value, Written> = {
     get,
     visit: (keys, visit) => {
       const run = runOf(keys)
@@ -130,12 +130,21 @@ export const tableOf = <Value, Written>(
     },
     // lmdb passes over the others without leaving its own code.
     keyAt: (range, place) => {
-      for (const key of database.getKeys({ ...boundsOf(range), offset: place, limit: 1 })) return key
+      const offset = Math.min(place, maxOffset)
+      for (const key of database.getKeys({ ...boundsOf(range), offset, limit: 1 })) {
+        if (offset === place) return key
+        const rest = range.reverse ? { ...range, end: key } : { ...range, start: `${key}\0` }
+        return table.keyAt(rest, place - offset - 1)
+      }
       return undefined
     },
     countKeys: (range) => database.getKeysCount(boundsOf(range))
   }
+  return table
 }
+
+// lmdb takes it as a signed number of 32 bits.
+const maxOffset = 2 ** 31 - 1
 
 // Whatever transaction it is given, lmdb gets a single value from the one that writes, if there is one.
 const bytesAt = (database: Bytes, key: string, transaction: Transaction | undefined): Uint8Array | undefined => {
