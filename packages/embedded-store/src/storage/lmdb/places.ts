@@ -83,7 +83,8 @@ export class Places {
     let [passed, uncounted] = [0, 0]
     for (let at = this.#blockOf(start); at < this.#blocks.length && this.#blocks[at]!.start < end; at++) {
       const block = this.#blocks[at]!
-      if (block.count === undefined || (isChecked && !block.isChecked)) {
+      // One that was counted while an aborted job had emptied it may have become large.
+      if (block.count === undefined || !this.#isSmall(block) || (isChecked && !block.isChecked)) {
         if (isStepDone()) return "more"
         const count = this.#count(at, isChecked)
         if (block.isWritten && ++uncounted > maxUncounted) return "unknown"
