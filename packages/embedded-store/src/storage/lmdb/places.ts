@@ -83,8 +83,7 @@ export class Places {
     let [passed, uncounted] = [0, 0]
     for (let at = this.#blockOf(start); at < this.#blocks.length && this.#blocks[at]!.start < end; at++) {
       const block = this.#blocks[at]!
-      // One that was counted while an aborted job had emptied it may have become large.
-      if (block.count === undefined || !this.#isSmall(block) || (isChecked && !block.isChecked)) {
+      if (block.count === undefined || (isChecked && !block.isChecked)) {
         if (isStepDone()) return "more"
         const count = this.#count(at, isChecked)
         if (block.isWritten && ++uncounted > maxUncounted) return "unknown"
@@ -188,13 +187,12 @@ export class Places {
     const range = { start: block.start, end: this.#endOf(at), reverse: false }
     const next = this.#isSmall(block) ? undefined : this.#table.keyAt(range, this.#length)
     if (next !== undefined) {
-      this.#insert(at + 1, next, block.most - (block.isWritten ? 0 : this.#length), block)
+      // Of a block that is written, another state may have more keys.
+      this.#insert(at + 1, next, block.isWritten ? block.most : block.most - this.#length, block)
       range.end = next
-      block.most = this.#length
     }
     const count = isChecked && !block.isChecked ? this.#countChecked(range) : this.#table.countKeys(range)
     spend(blockCost + 2 * keyCost * count)
-    if (next === undefined) block.most = count
     block.isChecked ||= isChecked
     this.#keep(block, count)
     return count
@@ -219,17 +217,12 @@ export class Places {
     this.#length *= 2
     const joined: Array<Block> = []
     for (let at = 0; at < this.#blocks.length; at += 2) {
-      const [one, other = blockFrom("", 0, false)] = [this.#blocks[at]!, this.#blocks[at + 1]]
-      const isLast = at + 1 === this.#blocks.length
+      const [one, other = nothing] = [this.#blocks[at]!, this.#blocks[at + 1]]
       joined.push({
         start: one.start,
         most: one.most + other.most,
-        count: isLast
-          ? one.count
-          : one.count === undefined || other.count === undefined
-          ? undefined
-          : one.count + other.count,
-        isChecked: one.isChecked && (isLast || other.isChecked),
+        count: one.count === undefined || other.count === undefined ? undefined : one.count + other.count,
+        isChecked: one.isChecked && other.isChecked,
         isWritten: one.isWritten || other.isWritten
       })
     }
@@ -242,6 +235,9 @@ export class Places {
 
 // Passing over so many keys takes some 30 microseconds.
 const sizes = { length: 512, maxBlocks: 16_384 }
+
+/** What the last one of an odd number of blocks is joined with. */
+const nothing: Block = { start: "", most: 0, count: 0, isChecked: true, isWritten: false }
 
 // The number of blocks that are counted for a single use.
 const maxUncounted = 32
