@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
+import { ownValue } from "../../internal/objects.ts"
 import type { Key } from "../../internal/texts.ts"
 import {
   type bodyDecoder,
@@ -200,8 +201,8 @@ const withoutReading = (model: ModelLike, operation: JsonPatchOperation): JsonPa
 const changesBetween = (model: ModelLike, currentForm: Schema.JsonObject, after: Schema.JsonObject): Values => {
   const changes: Values = {}
   for (const key of new Set([...Object.keys(currentForm), ...Object.keys(after)])) {
-    const old = currentForm[key]
-    const next = after[key]
+    const old = ownValue(currentForm, key)
+    const next = ownValue(after, key)
     // Unknown keys are ignored, as in any body.
     if (!Object.hasOwn(model.store.fields, key) || Equal.equals(old, next)) continue
     const inner = isModelList(model, key) ? undefined : nestedModel(model.store.fields[key])

@@ -6,10 +6,12 @@ import * as DateTime from "effect/DateTime"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaParser from "effect/SchemaParser"
+import { ownOf } from "../../internal/objects.ts"
 import { nameOf } from "../shape/storedForm.ts"
 import { compileParsers } from "./compiledParsers.ts"
 import * as iso from "./iso.ts"
 import { absentValue, objectFactoryOf } from "./literal.ts"
+import { ownIn } from "./ownNames.ts"
 import * as Temporal from "./temporal.ts"
 
 /** Stands for a value that the schema rejects, or that only the schema's own parser can decode. */
@@ -175,10 +177,10 @@ const listOf = (decode: Decode): Decode => (input) => {
   return output
 }
 
-/** Whether the node is a struct without index signatures. `in` can't test a name that every object inherits. */
+/** Whether the node is a struct without index signatures. */
 export const isStruct = (ast: SchemaAST.AST): ast is SchemaAST.Objects =>
   ast._tag === "Objects" && ast.indexSignatures.length === 0 &&
-  ast.propertySignatures.every(({ name }) => typeof name === "string" && !(name in Object.prototype))
+  ast.propertySignatures.every(({ name }) => typeof name === "string")
 
 /** The decoder of a field. If the schema supplies a value for a missing property, its parser is called. */
 export const fieldDecoder = (
@@ -197,7 +199,7 @@ export const fieldDecoder = (
   return {
     ...field,
     absent: () => {
-      const supplied = supply({})
+      const supplied = supply(Object.create(null))
       if (typeof supplied !== "object" || supplied === null) return invalid
       return Object.hasOwn(supplied, key) ? Reflect.get(supplied, key) : absentValue
     }
@@ -216,10 +218,11 @@ const isOfOptional = ({ _tag }: { readonly _tag: string }): boolean =>
 /** Decodes an object of the fields. Effect's parser handles a key that is present with the value `undefined`. */
 export const objectOf = (fields: ReadonlyArray<DecodedField>): (input: unknown) => Values | typeof invalid => {
   const make = objectFactoryOf(fields.map(({ key }) => key))
+  const own = ownOf(fields.map(({ from }) => from))
   return (input) => {
     if (typeof input !== "object" || input === null || Array.isArray(input)) return invalid
     // Reading a missing property of an object is safe.
-    const properties = input as Values
+    const properties = own(input)
     const values: Array<unknown> = new Array(fields.length)
     for (let i = 0; i < fields.length; i++) {
       const { absent, decode, from } = fields[i]!
@@ -270,8 +273,9 @@ export const parserOf = (ast: SchemaAST.AST, options?: SchemaAST.ParseOptions): 
   compileParsers(ast)
   // Fields need no services.
   const decode = SchemaParser.decodeUnknownExit(Schema.make<Schema.Codec<unknown>>(ast), options)
+  const own = ownIn(ast)
   return (input) => {
-    const exit = decode(input)
+    const exit = decode(own(input))
     return exit._tag === "Success" ? exit.value : invalid
   }
 }

@@ -4,6 +4,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
+import { ownOf } from "../../internal/objects.ts"
 import { fold } from "../shape/fold.ts"
 import { compileParsers } from "./compiledParsers.ts"
 import {
@@ -22,6 +23,7 @@ import {
 import { withLimitedDigits } from "./digits.ts"
 import { type FieldProblem, problemsOf } from "./issues.ts"
 import { jsonCodec } from "./jsonCodec.ts"
+import { ownIn } from "./ownNames.ts"
 
 export type Decoded =
   | { readonly _tag: "Valid"; readonly value: Values }
@@ -37,6 +39,7 @@ export const bodyDecoder = (schema: Schema.Top): (body: unknown, isNext?: boolea
   compileParsers(codec.ast)
   const decode = compileDecoder(codec.ast)
   const decodeAll = SchemaParser.decodeUnknownExit(codec, allErrors)
+  const own = ownIn(codec.ast)
   let explain: Explain | undefined
   const read = (body: unknown): Decoded => {
     countConversions(decoded)
@@ -52,7 +55,7 @@ export const bodyDecoder = (schema: Schema.Top): (body: unknown, isNext?: boolea
       return { _tag: "Invalid", problems: limitProblems(problemsOf(explanation), count.skipped) }
     }
     if (isBeyond(explained)) return unexplained
-    const exit = decodeAll(body)
+    const exit = decodeAll(own(body))
     if (exit._tag === "Success") return { _tag: "Valid", value: exit.value }
     const issue = Cause.findErrorOption(exit.cause)
     return { _tag: "Invalid", problems: issue._tag === "Some" ? limitProblems(problemsOf(issue.value)) : [] }
@@ -148,12 +151,14 @@ const partsExplainerOf: (ast: SchemaAST.AST) => Explain | undefined = fold<Expla
 
 const structExplainerOf = (ast: SchemaAST.Objects): Explain => {
   const fields = ast.propertySignatures.map(fieldExplainerOf)
+  const own = ownOf(ast.propertySignatures.map(({ name }) => String(name)))
   return (input, count) => {
     if (typeof input !== "object" || input === null || Array.isArray(input)) return "none"
     const issues: Array<SchemaIssue.Issue> = []
+    const properties = own(input)
     for (let i = 0; i < fields.length; i++) {
       // Reading a missing property of an object is safe.
-      const explanation = fields[i]!(input as Values, count)
+      const explanation = fields[i]!(properties, count)
       if (explanation === "unclear") return "unclear"
       if (explanation !== "none") issues.push(explanation)
     }
@@ -194,11 +199,12 @@ const explainerOf = (ast: SchemaAST.AST): Explain => {
   const explainParts = partsExplainerOf(ast)
   // Fields need no services.
   const parse = SchemaParser.decodeUnknownExit(Schema.make<Schema.Codec<unknown>>(ast), allErrors)
+  const own = ownIn(ast)
   return (value, count) => {
     const inParts = explainParts?.(value, count) ?? "none"
     if (inParts !== "none") return inParts
     if (!countAll(value)) return "none"
-    const exit = parse(value)
+    const exit = parse(own(value))
     if (exit._tag === "Success") return "none"
     count.examined++
     const issue = Cause.findErrorOption(exit.cause)

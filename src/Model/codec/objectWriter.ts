@@ -1,4 +1,5 @@
 /** Writes objects with known keys as JSON text: by a loop over its members at first, and by generated code once it is used often. */
+import { ownOf } from "../../internal/objects.ts"
 import { canGenerate } from "./literal.ts"
 
 /** Writes an object with a text after its head; `undefined` if a member is missing or has another type. */
@@ -22,9 +23,10 @@ export interface Member {
 export const objectWriter = (head: string, members: ReadonlyArray<Member>): ObjectWriter => {
   let write = interpreter(head, members)
   let written = 0
+  const own = ownOf(members.map(({ key }) => key))
   return (object, inserted) => {
     if (written < manyObjects && ++written === manyObjects && canGenerate) write = generated(head, members)
-    return write(object, inserted)
+    return write(own(object), inserted)
   }
 }
 

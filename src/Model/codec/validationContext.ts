@@ -14,6 +14,7 @@ import { convertAlways } from "../shape/fieldConverter.ts"
 import { type ModelLike, modelTypeId, nestedModel, validationTypeId } from "../shape/variants.ts"
 import { compileParsers } from "./compiledParsers.ts"
 import { type FieldProblem, problemsOf } from "./issues.ts"
+import { ownIn } from "./ownNames.ts"
 
 /** The state of a validation run at one path: the running fiber, the path, and the problems so far. */
 export interface ValidationContext {
@@ -105,7 +106,11 @@ export const issueFinder = (schema: Schema.Top): (value: unknown) => Effect.Effe
   // Fields need no services.
   const decode = SchemaParser.decodeUnknownEffect(schema as Schema.Codec<unknown>, { errors: "all" })
   const outcome = { onSuccess: () => undefined, onFailure: (issue: SchemaIssue.Issue) => issue }
-  return (value) => isValid(value) ? Effect.undefined : Effect.matchEager(decode(value), outcome)
+  const own = ownIn(schema.ast)
+  return (given) => {
+    const value = own(given)
+    return isValid(value) ? Effect.undefined : Effect.matchEager(decode(value), outcome)
+  }
 }
 
 export const reportIssue = (

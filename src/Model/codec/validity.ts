@@ -6,6 +6,7 @@ import { memoize } from "effect/Function"
 import * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
 import type * as SchemaIssue from "effect/SchemaIssue"
+import { ownValue } from "../../internal/objects.ts"
 import type { ModelLike } from "../shape/variants.ts"
 import { issueFinder, reportIssue, runInOrder, type ValidationContext } from "./validationContext.ts"
 
@@ -22,7 +23,7 @@ export interface Validity {
 export const validityOf: (model: ModelLike) => Validity = memoize((model) => {
   const names = Object.keys(model.store.fields)
   const changedFields = (values: unknown, previous: unknown) =>
-    names.filter((name) => !Equal.equals(valueAt(values, name), valueAt(previous, name)))
+    names.filter((name) => !Equal.equals(ownValue(values, name), ownValue(previous, name)))
   return {
     issueOf: issueFinder(Schema.toType(model.store)),
     isChanged: (values, previous) => changedFields(values, previous).length > 0,
@@ -37,7 +38,7 @@ export const validityOf: (model: ModelLike) => Validity = memoize((model) => {
       }
       const fieldsChecked = runInOrder(changed.length, (i) => {
         const name = changed[i]!
-        const value = valueAt(values, name)
+        const value = ownValue(values, name)
         const part = value === undefined ? {} : { [name]: value }
         return Effect.mapEager(issueOfField(name)(part), addIssue(part))
       }, () => {})
@@ -70,7 +71,3 @@ const withChecks = ([check, ...others]: ReadonlyArray<SchemaAST.Check<never>>): 
 /** The issue of an object of one field's value, if it has one. */
 export const fieldIssueOf = (model: ModelLike, name: string): ReturnType<typeof issueFinder> =>
   partialValidatorsOf(model).issueOfField(name)
-
-const valueAt = (values: unknown, name: string): unknown =>
-  // An instance has its fields as own properties.
-  (values as { readonly [name: string]: unknown })[name]

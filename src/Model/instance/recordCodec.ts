@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaParser from "effect/SchemaParser"
-import { isPlainObject } from "../../internal/objects.ts"
+import { isPlainObject, ownOf } from "../../internal/objects.ts"
 import { compileParsers } from "../codec/compiledParsers.ts"
 import {
   type Decode,
@@ -24,6 +24,7 @@ import {
 import * as iso from "../codec/iso.ts"
 import { type FieldProblem, problemsOf } from "../codec/issues.ts"
 import { absentValue, objectFactoryOf } from "../codec/literal.ts"
+import { ownIn } from "../codec/ownNames.ts"
 import * as Temporal from "../codec/temporal.ts"
 import { isNullValue } from "../codec/validationContext.ts"
 import { type FieldAttributes, temporalKind } from "../shape/annotations.ts"
@@ -45,6 +46,7 @@ export const recordDecoder = <M extends ModelLike>(
   // Validators apply to input only. A date that was in the future when it was stored may be in the past now.
   const decode = SchemaParser.decodeUnknownExit(codec, withoutChecks)
   const decodeAll = SchemaParser.decodeUnknownExit(codec, { ...withoutChecks, errors: "all" })
+  const own = ownIn(codec.ast)
   const fields = storedFieldsOf(model)
   const read = instanceOf(model, fields)
   const readStored = instanceOf(model, fields?.map((field) => field.key === "id" ? { ...field, from: "_id" } : field))
@@ -57,10 +59,10 @@ export const recordDecoder = <M extends ModelLike>(
     }
     const { _id, ...fields } = record
     const input = _id === undefined ? fields : { id: _id, ...fields }
-    const exit = decode(input)
+    const exit = decode(own(input))
     if (exit._tag === "Success") return Effect.succeed(exit.value)
     // Compiled code stops at the first problem, so an invalid document is decoded again by the interpreter.
-    const all = decodeAll(input)
+    const all = decodeAll(own(input))
     const issue = Cause.findErrorOption(all._tag === "Failure" ? all.cause : exit.cause)
     return issue._tag === "None" ? Effect.die(exit.cause) : Effect.fail(problemsOf(issue.value))
   }
@@ -79,7 +81,7 @@ const instanceOf = (model: ModelLike, fields = storedFieldsOf(model)): Decode =>
   }
 }
 
-/** `undefined` if a field has a name that every object inherits. */
+/** `undefined` if the stored form is no struct. */
 const storedFieldsOf = (model: ModelLike): ReadonlyArray<DecodedField> | undefined => {
   const struct = model.ast.encoding?.[0]?.to
   return struct === undefined || !isStruct(struct)
@@ -151,12 +153,15 @@ export const recordEncoder = (model: ModelLike, idKey: "id" | "_id"): (instance:
     }
   })
   const make = objectFactoryOf(fields.map(({ storedKey }) => storedKey))
+  const own = ownOf(fields.map(({ key }) => key))
   return (instance) => {
+    // A caller gives an instance.
+    const properties = own(instance as Stored)
     const values: Array<unknown> = new Array(fields.length)
     for (let i = 0; i < fields.length; i++) {
       const { encode, key, nullIsValue } = fields[i]!
       // An instance has its fields as own properties.
-      const value = (instance as Stored)[key]
+      const value = properties[key]
       values[i] = value === undefined || value === null && !nullIsValue
         ? absentValue
         : value === null || encode === undefined

@@ -3,6 +3,7 @@
  * path within a field counts as the field.
  */
 import { isArray, isDocument } from "@appkernel/mql/values"
+import { ownValue } from "../../internal/objects.ts"
 import type { Document, Filter, Update } from "../DocumentStore.ts"
 
 /** The fields that a filter depends on; `undefined` if it may depend on any. */
@@ -44,7 +45,7 @@ export const afterUpdate = (document: Document, { $inc, $set, $unset }: Update):
 /** A filter that matches while these fields have the values that were read. */
 export const unchangedSince = (read: Document, fields: ReadonlyArray<string>): Filter =>
   Object.fromEntries(
-    fields.map((field) => [field, read[field] === undefined ? { $exists: false } : { $eq: read[field] }])
+    fields.map((field) => [field, ownValue(read, field) === undefined ? { $exists: false } : { $eq: read[field] }])
   )
 
 /** The field that a path begins with. */

@@ -3,7 +3,7 @@
  */
 import { memoize } from "effect/Function"
 import type * as Schema from "effect/Schema"
-import { isPlainObject } from "../../internal/objects.ts"
+import { isPlainObject, ownValue } from "../../internal/objects.ts"
 import {
   elementOf,
   type Merge,
@@ -79,11 +79,11 @@ export const changeOf = (
   const set: { [path: string]: unknown } = {}
   const unset: { [path: string]: "" } = {}
   const changed = fields.named.filter((field) =>
-    field !== versionField && !isStoredIdentically(before[field], after[field])
+    field !== versionField && !isStoredIdentically(ownValue(before, field), ownValue(after, field))
   )
   if (changed.length === 0) return undefined
   for (const field of changed) {
-    if (after[field] === undefined) unset[field] = ""
+    if (ownValue(after, field) === undefined) unset[field] = ""
     else set[field] = after[field]
   }
   const target = targets.one(before)

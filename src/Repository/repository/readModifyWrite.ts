@@ -4,6 +4,7 @@
  * `VersionConflict`.
  */
 import * as Effect from "effect/Effect"
+import { ownValue } from "../../internal/objects.ts"
 import { hasRules, inspector, modelTypeId, patcher, replacementGuard, shardKeyOf } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { ModelError } from "../../Model/ModelError.ts"
@@ -71,7 +72,7 @@ export const makeReadModifyWrite = <M extends Model.Any>(
     const [before, after] = [toDocument(current), toDocument(changed)]
     return {
       after,
-      named: ownFields.filter((field) => !isStoredIdentically(before[field], after[field])),
+      named: ownFields.filter((field) => !isStoredIdentically(ownValue(before, field), ownValue(after, field))),
       read: fields
     }
   }

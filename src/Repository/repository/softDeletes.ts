@@ -6,6 +6,7 @@ import { instrumented, rejectDuplicateKey } from "@appkernel/document-store/shar
 import { dateOf } from "@appkernel/mql/values"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import { ownValue } from "../../internal/objects.ts"
 import { managedField, modelTypeId } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { DocumentCodec } from "../collection/documentCodec.ts"
@@ -127,9 +128,9 @@ const restoreRead = <M extends Model.Any>(
   return Effect.fnUntraced(function*(instance, { document, fields, previous }) {
     // What differs from the instance that was read, so that new fields of the model stay as they are stored.
     const [before, after] = [codec.toDocument(previous), codec.toDocument(instance)]
-    const changed = ownFields.filter((field) => !isStoredIdentically(before[field], after[field]))
+    const changed = ownFields.filter((field) => !isStoredIdentically(ownValue(before, field), ownValue(after, field)))
     const set = changed.filter((field) => after[field] !== undefined)
-    const unset = [deletedField, ...changed.filter((field) => after[field] === undefined)]
+    const unset = [deletedField, ...changed.filter((field) => ownValue(after, field) === undefined)]
     const update = yield* withManagedFields(context, {
       ...set.length === 0 ? {} : { $set: Object.fromEntries(set.map((field) => [field, after[field]])) },
       $unset: Object.fromEntries(unset.map((field) => [field, ""]))
