@@ -1,0 +1,41 @@
+import { assert, describe, it } from "@effect/vitest"
+import { KernelEngine, OpenApi, Service } from "appkernel"
+import { Effect, Schema } from "effect"
+import { resolvedDocument } from "../../support/resolvedDocument.ts"
+
+const engine = KernelEngine.make("numbers").register(
+  Service.make("Numbers").operation("same", {
+    path: "./{number}",
+    params: { number: Schema.FiniteFromString },
+    success: Schema.Struct({ number: Schema.FiniteFromString })
+  }, ({ params }) => Effect.succeed(params))
+)
+
+describe("A number that is written as text", () => {
+  it.effect.prop(
+    "is described by a pattern of finite numbers, all of them",
+    { high: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 0xffff_ffff })), low: Schema.Int },
+    ({ high, low }) =>
+      Effect.sync(() => {
+        const { paths } = resolvedDocument(OpenApi.make(engine, { title: "Numbers", version: "1" }))
+        const [path = ""] = Object.keys(paths).filter((path) => path.includes("{number}"))
+        const { schema } = paths[path].get.responses["200"].content["application/json"]
+        const { pattern } = schema.properties.number
+        const accepts = (text: string) =>
+          Schema.is(Schema.String.check(Schema.isPattern(new RegExp(pattern, "u"))))(text)
+        const bytes = new DataView(new ArrayBuffer(8))
+        bytes.setUint32(0, high)
+        bytes.setInt32(4, low)
+        // Of any bits, and near the largest number.
+        for (const any of [bytes.getFloat64(0), Number.MAX_VALUE - high * 2 ** 960, Number.MAX_VALUE, -1e308, 5e-324]) {
+          assert.strictEqual(accepts(String(any)), Number.isFinite(any), String(any))
+        }
+        for (const infinite of ["4e0786", "1.8e308", "2e308", "1e309", "9".repeat(309), "1.7976931348623158e308"]) {
+          assert.isFalse(accepts(infinite), infinite)
+        }
+        for (const finite of ["0", "-12.50", "1e-999", "9".repeat(308), "9.9e307", "1.7e+308"]) {
+          assert.isTrue(accepts(finite) && Number.isFinite(Number(finite)), finite)
+        }
+      })
+  )
+})
