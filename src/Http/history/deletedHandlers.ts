@@ -1,28 +1,24 @@
 /** The handlers of the actions on deleted documents, for callers with a set of grants. */
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { memoize } from "effect/Function"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
-import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import { quote } from "../../internal/json.ts"
-import { varyWith } from "../../internal/vary.ts"
 import { managedField } from "../../Model/internal.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
-import { listTypes } from "../description/listTypes.ts"
 import { deletedParameters, purgeParameters } from "../History.ts"
 import { queryReader } from "../query/parameterReader.ts"
 import type { Parameters } from "../query/urlQuery.ts"
-import { preferred } from "../request/accept.ts"
 import type { PreconditionCheck } from "../request/preconditions.ts"
+import { deletionTime } from "../response/columns.ts"
 import type { ResponseEffect } from "../response/handlerFailures.ts"
 import * as Links from "../response/links.ts"
 import { representationsOf } from "../response/representation.ts"
 import { hooksOf, withoutHookFailure } from "../routes/hooks.ts"
-import { getRoute, listQueryOf, pageHandler, type ReadContext, readContext } from "../routes/readRoutes.ts"
+import { getRoute, listQueryOf, listRoute, type ReadContext, readContext } from "../routes/readRoutes.ts"
 import type { MakeDeletedHandlers } from "../routes/resourceRoutes.ts"
-import { headersOf, notFound, withIdOf, withParameters } from "../routes/route.ts"
+import { notFound, withIdOf, withParameters } from "../routes/route.ts"
 import { withHooks, type WriteContext, writeContext, writtenDocument } from "../routes/writeContext.ts"
 import { readHeaders, type WriteRequest } from "../routes/writeRequest.ts"
 import { deleteWrites, type Remover, writeSteps } from "../routes/writeRoutes.ts"
@@ -55,22 +51,11 @@ export const deletedHandlers: MakeDeletedHandlers = (registration, repository, s
       return Result.isFailure(read) ? respondBadRequest(read.failure) : handlers[read.success.deleted](rest)
     })
 
-  /** Tables have no deleted documents. */
-  const asJson = (handler: () => ResponseEffect): () => ResponseEffect =>
-    registration.tables === undefined ? handler : () =>
-      withParameters((_, fiber) => {
-        const { accept } = headersOf(Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest))
-        return preferred(accept, listTypes) === "application/json"
-          ? Effect.map(handler(), (response) =>
-            HttpServerResponse.setHeader(response, "vary", varyWith(response.headers["vary"], ["Accept"])))
-          : respondBadRequest([{ field: "deleted", validator: "Parameter", message: "can't be given for a table" }])
-      })
-
   const purge = deleteWrites(writing, hooksOf(model, hooks, "DELETE"), purging(writing))
   const restore = restoreWrites(writing, hooksOf(model, hooks, "PATCH"))
   return {
     deletedGet: asked({ include: one(contexts.include), only: one(contexts.only) }),
-    deletedList: asked({ include: asJson(list(contexts.include)), only: asJson(list(contexts.only)) }),
+    deletedList: asked({ include: list(contexts.include), only: list(contexts.only) }),
     purge: withParameters((parameters) => {
       const read = readPurge(parameters)
       return Result.isFailure(read)
@@ -91,8 +76,8 @@ const one = (context: ReadContext) => {
 const list = (context: ReadContext) => {
   const read = listQueryOf(context)
   // The links to other pages keep the parameter.
-  const page = pageHandler(context, ({ deleted: _deleted, ...rest }, fiber) => read(rest, fiber))
-  return () => withParameters(page)
+  const route = listRoute(context, ({ deleted: _deleted, ...rest }, fiber) => read(rest, fiber), [deletionTime])
+  return () => route
 }
 
 const readDeleted = queryReader(deletedParameters, "is not a parameter beside deleted")

@@ -1,5 +1,5 @@
 /** The columns of a model's documents as a table. */
-import type * as Schema from "effect/Schema"
+import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import { modelOf, unwrapped } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
@@ -12,6 +12,14 @@ export interface Column {
   readonly ast: SchemaAST.AST
   /** What each part of the path has where it has no value: no member, or `null`. */
   readonly empties: ReadonlyArray<"absent" | "null" | "required">
+}
+
+/** The column of the time of a deletion, which deleted documents have beside their fields. */
+export const deletionTime: Column = {
+  name: "deleted",
+  path: ["deleted"],
+  ast: Schema.String.ast,
+  empties: ["absent"]
 }
 
 /** A column for each value of the fields, by its path; a list or a record is one value. */

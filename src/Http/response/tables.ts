@@ -33,6 +33,8 @@ interface TableContext {
   /** The model as callers with the same fields see it. */
   readonly model: Model.Any
   readonly options: TableOptions
+  /** Columns of what documents have beside their fields. */
+  readonly more: ReadonlyArray<Column>
   readonly documents: Pick<DocumentReads, "stream">
   readonly representations: Representations
   readonly lists: ListResponses
@@ -52,7 +54,7 @@ interface TableContext {
 
 /** Answers with a table of the type. Its documents are written as those of a page are, with the same fields. */
 export const tableOf = (context: TableContext) => {
-  const { before, documents, limits, lists, model, options, readQuery, reject, representations } = context
+  const { before, documents, limits, lists, model, more, options, readQuery, reject, representations } = context
   const fieldNames = new Set(filterNamesOf(model))
   const isPaging = (name: string) =>
     (pagingParameters.has(name) && !sorting.has(name) || name === "cursor") &&
@@ -85,7 +87,7 @@ export const tableOf = (context: TableContext) => {
       const { trail } = Context.get(fiber.context, AccessDecision) ?? {}
       if (trail !== undefined) yield* Scope.addFinalizer(scope, trail.flush)
       const parts = type === "text/csv"
-        ? csv(rows, selected(columns, fields, parameters["fields"]), options)
+        ? csv(rows, [...selected(columns, fields, parameters["fields"]), ...more], options)
         : lines(rows)
       const body = Stream.tapCause(
         parts,

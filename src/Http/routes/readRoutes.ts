@@ -35,6 +35,7 @@ import { namingOf } from "../query/partlyHiddenFields.ts"
 import * as QueryGuard from "../query/queryGuard.ts"
 import * as UrlQuery from "../query/urlQuery.ts"
 import { preferred } from "../request/accept.ts"
+import type { Column } from "../response/columns.ts"
 import { writeDocument } from "../response/documentJson.ts"
 import { documentResponses } from "../response/documentResponse.ts"
 import type { HandlerFailure, ResponseEffect } from "../response/handlerFailures.ts"
@@ -225,15 +226,20 @@ export const listQueryOf = ({ cursors, limits, model, view }: ReadContext): List
   return (parameters, fiber) => read(parameters, namingOf(model, view.of(fiber).partlyHidden))
 }
 
-const listRoute = (context: ReadContext): ResponseEffect => {
+/** The route of a list, which `readQuery` reads the parameters of, and whose tables have `more` columns. */
+export const listRoute = (
+  context: ReadContext,
+  readQuery = listQueryOf(context),
+  more: ReadonlyArray<Column> = []
+): ResponseEffect => {
   const { after, model, tableOptions, tables, view } = context
-  const readQuery = listQueryOf(context)
   const page = pageHandler(context, readQuery)
   if (tables === undefined || tableOptions === undefined) return withParameters(page)
   const table = tables.tableOf({
     ...context,
     model: view.model,
     options: tableOptions,
+    more,
     readQuery,
     reject: (problems) => rejectQuery(context, problems),
     before: (response) => runBefore(context, Option.none(), response),
@@ -260,7 +266,7 @@ const listRoute = (context: ReadContext): ResponseEffect => {
   })
 }
 
-export const pageHandler = (context: ReadContext, readQuery: ListQuery) => {
+const pageHandler = (context: ReadContext, readQuery: ListQuery) => {
   const { after, documents, limits, lists, model, path, representations } = context
   const { maxPageBytes, queryTimeout: timeLimit } = limits
   return (parameters: UrlQuery.Parameters, fiber: RequestFiber): ResponseEffect => {

@@ -17,7 +17,7 @@ import { type BadRequest, errorOf, type PayloadTooLarge } from "../HttpError.ts"
 import { badRequestOf } from "../messages/message.ts"
 import { type BodyError, parseJson, refusedType } from "../request/jsonBody.ts"
 import { readRaw } from "../request/rawBody.ts"
-import { type Column, columnsOf } from "../response/columns.ts"
+import { type Column, columnsOf, deletionTime } from "../response/columns.ts"
 
 /** Reads the documents of a body of at most `maxBytes`: as JSON, and at most one more than `maxItems`. */
 export const readTable = (
@@ -105,7 +105,11 @@ const itemsIn = (
 const columnsFor = memoize((model: Model.Any): ReadonlyMap<string, Column> => {
   const id = managedField(model, "id")
   const written = Object.entries(model.create.fields).filter(([name]) => !Object.hasOwn(model.wire.fields, name))
-  const columns = [...columnsOf(model, model.wire.fields), ...columnsOf(model, Object.fromEntries(written))]
+  const columns = [
+    ...managedField(model, "deleted") === deletionTime.name ? [deletionTime] : [],
+    ...columnsOf(model, model.wire.fields),
+    ...columnsOf(model, Object.fromEntries(written))
+  ]
   return new Map(columns.map((column) => [
     column.name,
     // A document without an identifier gets one.

@@ -359,13 +359,34 @@ describe("Deleted documents over HTTP", () => {
       }
     }))
 
-  it.effect("are no table", () =>
+  it.effect("are in tables that ask for them, with the time of their deletion, and these can be sent back", () =>
     Effect.gen(function*() {
-      const { baseUrl } = yield* KernelEngine.make("library").register(books, { tables: true }).test()
-      const wrong = yield* sendTo(baseUrl, "GET", "/books?deleted=only", undefined, { accept: "text/csv" })
-      assert.deepStrictEqual([wrong.status, wrong.body.errors[0].field], [400, "deleted"])
-      const list = yield* sendTo(baseUrl, "GET", "/books?deleted=only")
-      assert.deepStrictEqual([list.status, list.headers["vary"]], [200, "Accept"])
+      const { baseUrl, client, store } = yield* KernelEngine.make("library").register(books, { tables: true }).test()
+      for (const title of ["one", "two", "three"]) yield* client.books.create({ payload: { owner: "ann", title } })
+      const { _items: [one] } = yield* client.books.list({ query: { title: "one" } })
+      yield* client.books.delete({ params: { id: one!.id } })
+      const ask = (query: string, accept: string) => sendTo(baseUrl, "GET", `/books?${query}`, undefined, { accept })
+      const page = yield* ask("deleted=include&sort_by=title&fields=title", "application/json")
+      assert.strictEqual(page.headers["vary"], "Accept")
+      const lines = yield* ask("deleted=include&sort_by=title&fields=title", "application/x-ndjson")
+      assert.strictEqual(
+        lines.text,
+        page.body._items.map((item: unknown) => `${JSON.stringify(item)}\n`).join(""),
+        "a line is what the page has"
+      )
+      const { deleted } = page.body._items.find(({ title }: { title: string }) => title === "one")
+      const only = yield* ask("deleted=only&fields=title", "text/csv")
+      assert.deepStrictEqual([only.status, only.headers["vary"]], [200, "Accept"])
+      assert.strictEqual(only.text, `id,title,deleted\r\n${one!.id},one,${deleted}\r\n`)
+      const all = yield* ask("deleted=include&sort_by=title", "text/csv")
+      assert.deepStrictEqual(all.text.split("\r\n").slice(1, -1).map((row) => row.split(",").at(-1)), [deleted, "", ""])
+      assert.notInclude((yield* ask("", "text/csv")).text, "deleted")
+      const wrong = yield* ask("deleted=only&page=2", "text/csv")
+      assert.deepStrictEqual([wrong.status, wrong.body.errors[0].field], [400, "page"])
+      yield* store.deleteMany("Book", {})
+      const again = yield* sendTo(baseUrl, "POST", "/books", all.text, { "content-type": "text/csv" })
+      assert.strictEqual(again.status, 201, again.text)
+      assert.strictEqual((yield* ask("deleted=include", "application/json")).headers["x-total-count"], "3")
     }))
 
   it.effect("are refused at the start where a resource lacks the method, or a field has the name of the parameter", () =>
@@ -415,7 +436,7 @@ const engineOf = (grants: ReadonlyArray<typeof Grant.Type>, isHooked: boolean) =
     }
     resource = resource.grant(permissions[to], { methods: on, ...own, ...hide.length === 0 ? {} : { hide } } as never)
   }
-  return KernelEngine.make("library").register(resource).enableSecurity()
+  return KernelEngine.make("library").register(resource, { tables: true }).enableSecurity()
 }
 
 const stored = [0, 1, 2, 3, 4].map((i) => ({
@@ -452,8 +473,8 @@ describe("deleted documents under grants", () => {
         const askers = Effect.fnUntraced(function*(subject: string) {
           const user = { subject, roles: subject === "ann" ? ["ann"] : [] }
           const asking = ({ baseUrl, token }: typeof before) =>
-            Effect.map(token(user), (text) => (method: string, path: string) =>
-              sendTo(baseUrl, method, path, undefined, bearer(Redacted.value(text))))
+            Effect.map(token(user), (text) => (method: string, path: string, accept = "application/json") =>
+              sendTo(baseUrl, method, path, undefined, { accept, ...bearer(Redacted.value(text)) }))
           return { live: yield* asking(before), deleted: yield* asking(after) }
         })
         const heldFor = (on: string, subject: string, book: Stored) =>
@@ -468,6 +489,7 @@ describe("deleted documents under grants", () => {
         const may = (on: string, subject: string, book: Stored) => admits(heldFor(on, subject, book), subject, book)
         for (const subject of ["ann", "ben"]) {
           const { deleted, live } = yield* askers(subject)
+          const tabled = yield* deleted("GET", "/books?sort_by=title&deleted=only", "application/x-ndjson")
           const listed = yield* live("GET", "/books?sort_by=title")
           const asked = yield* deleted("GET", "/books?sort_by=title&deleted=only")
           const shown: ReadonlyArray<{ readonly [field: string]: unknown }> = asked.body?._items ?? []
@@ -477,6 +499,19 @@ describe("deleted documents under grants", () => {
               ? listed.body._items.find(({ id }: { readonly id: unknown }) => id === body["id"])
               : (yield* live("GET", `/books/${String(body["id"])}`)).body
             assert.deepStrictEqual(own(body), own(same))
+          }
+          assert.strictEqual(tabled.status, asked.status)
+          if (tabled.status === 200) {
+            assert.strictEqual(tabled.text, shown.map((item) => `${JSON.stringify(item)}\n`).join(""))
+            // A field that is hidden in all documents has no column.
+            const [header = ""] = (yield* deleted("GET", "/books?deleted=only", "text/csv")).text.split("\r\n")
+            const visible = new Set(
+              heldFor("GET", subject, stored[0]!).concat(heldFor("GET", subject, stored[1]!))
+                .flatMap(({ hide }) => ["price", "owner"].filter((field) => !hide.includes(field as never)))
+            )
+            for (const field of ["price", "owner"]) {
+              if (!visible.has(field)) assert.notInclude(header.split(","), field)
+            }
           }
           for (const book of stored) {
             const [one, gone] = [
