@@ -104,7 +104,7 @@ export interface Endpoint<M extends Model.Any, Name extends string, O extends Op
       >,
       Operation.Operation.QueryOf<O>,
       Operation.Operation.PayloadSchemaOf<O>,
-      never,
+      Operation.Operation.HeadersOf<O>,
       Operation.Operation.AnswerOf<Operation.Operation.SuccessOf<O>>,
       Operation.Operation.FailureOf<O>
     >

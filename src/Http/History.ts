@@ -33,7 +33,9 @@ import type { Action } from "./Action.ts"
 import { type Result, result } from "./description/documents.ts"
 import type { Parameter } from "./description/queryParameters.ts"
 import * as Raw from "./description/raw.ts"
+import { Conditions } from "./description/requests.ts"
 import { Links } from "./Envelope.ts"
+import { responses } from "./HttpError.ts"
 
 const typeId = "~appkernel/History"
 
@@ -189,6 +191,10 @@ export const parameterOf = (options: object): "deleted" | "purge" | undefined =>
   return name === "deleted" || name === "purge" ? name : undefined
 }
 
+/** Whether an action is one on deleted documents. @internal */
+export const isOfDeleted = (name: Name | undefined): name is DeletionName =>
+  name === "deleted" || name === "purge" || name === "restore"
+
 /** The parameters of requests for deleted documents. @internal */
 export const deletedParameters = {
   deleted: {
@@ -259,11 +265,15 @@ const changesOptions = {
   success: Raw.response({ contentType: "application/json-patch+json" })
 } as const
 
+/** A restore has the preconditions of a write. */
+const conditional = { headers: Conditions, errors: [responses.PreconditionFailed] } as const
+
 const restoreOptions = {
   method: "POST",
   path: "revisions/:revision/restore",
   summary: "Write the fields of a former state again",
-  params: byRevision
+  params: byRevision,
+  conditional
 } as const
 
 const deletedOptions = {
@@ -276,7 +286,8 @@ const deletedOptions = {
 const restoreDeletedOptions = {
   method: "POST",
   path: "restore",
-  summary: "Take the deletion of a document back"
+  summary: "Take the deletion of a document back",
+  conditional
 } as const
 
 const purgeOptions = {

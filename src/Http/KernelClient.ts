@@ -245,6 +245,11 @@ export declare namespace KernelClient {
     readonly expand?: Paths
   }
 
+  /** A write whose answer expands references. */
+  export interface Embedding<Paths extends string> {
+    readonly query?: Expanding<Paths>
+  }
+
   /** A page. */
   export type ListOf<Document> = Documents.Collection<Schema.Schema<Document>>["Type"]
 
@@ -328,9 +333,12 @@ export declare namespace KernelClient {
     <R extends Mode = "decoded-only">(
       request: { readonly payload: ReadonlyArray<M["create"]["Type"]> } & ResponseOptions<R>
     ): CallResult<E, Documents.Results<M>["Type"], R, Failure>
-    <R extends Mode = "decoded-only">(
-      request: { readonly payload: M["create"]["Type"]; readonly headers: ReturningRepresentation } & ResponseOptions<R>
-    ): CallResult<E, Shown<M, Hidden>, R, Failure>
+    <R extends Mode = "decoded-only", const Paths extends string = never>(
+      request:
+        & { readonly payload: M["create"]["Type"]; readonly headers: ReturningRepresentation }
+        & Embedding<Paths>
+        & ResponseOptions<R>
+    ): CallResult<E, Expanded<Shown<M, Hidden>, M, Paths>, R, Failure>
     <R extends Mode = "decoded-only">(
       request: { readonly payload: M["create"]["Type"]; readonly headers?: ReturningResult } & ResponseOptions<R>
     ): CallResult<E, Documents.Result<M>["Type"], R, Failure>
@@ -344,9 +352,13 @@ export declare namespace KernelClient {
     Hidden extends string,
     Failure
   > {
-    <R extends Mode = "decoded-only">(
-      request: ById<M> & { readonly payload: Payload; readonly headers: ReturningRepresentation } & ResponseOptions<R>
-    ): CallResult<E, Shown<M, Hidden>, R, Failure>
+    <R extends Mode = "decoded-only", const Paths extends string = never>(
+      request:
+        & ById<M>
+        & { readonly payload: Payload; readonly headers: ReturningRepresentation }
+        & Embedding<Paths>
+        & ResponseOptions<R>
+    ): CallResult<E, Expanded<Shown<M, Hidden>, M, Paths>, R, Failure>
     <R extends Mode = "decoded-only">(
       request: ById<M> & { readonly payload: Payload; readonly headers?: ReturningResult } & ResponseOptions<R>
     ): CallResult<E, Documents.Result<M>["Type"], R, Failure>

@@ -36,7 +36,7 @@ import {
 import { sampling } from "./openapi/samples.ts"
 import * as Schemas from "./openapi/schemas.ts"
 import { sharing } from "./openapi/sharedParts.ts"
-import { completeStandard } from "./openapi/standardOperations.ts"
+import { completeConditional, completeStandard } from "./openapi/standardOperations.ts"
 import { closing } from "./openapi/strictSchemas.ts"
 import { summaryOf } from "./openapi/texts.ts"
 import { watchedChanges } from "./openapi/watchedChanges.ts"
@@ -278,8 +278,12 @@ export const make = ({ api: described, policy, registrations }: Source, options:
     const { isLimited, name, tags } = details.get(key) ?? { name: key, tags: [], isLimited: false }
     const { call, registration, standard } = registered.get(key) ?? {}
     const operation = Json.mapSchemas(value, complete)
-    const completed = standard === undefined || registration?._tag !== "Resource"
+    const completed = registration?._tag !== "Resource"
       ? operation
+      : standard === undefined
+      ? "conditional" in (call?.options ?? {})
+        ? completeConditional(operation, method.toUpperCase(), registration)
+        : operation
       : completeStandard(operation, standard, {
         // What a parameter asks for is left out as an operation of its own would be.
         resource: {

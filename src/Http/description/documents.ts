@@ -103,7 +103,7 @@ export const items = <M extends Model.Any, Form extends "create" | "patch">(mode
 
 /**
  * What a write of many documents has written, or would write: how many documents, and their identifiers. `results` has each
- * document with the status of its write, its version, and the body of the error.
+ * document with the status of its write, its version, the document itself where the request prefers that, and the body of the error.
  *
  * @category models
  * @since 0.1.0
@@ -119,6 +119,7 @@ export interface WrittenMany<M extends Model.Any> extends
           readonly id: Id<M>
           readonly status: Schema.Int
           readonly version: Schema.optionalKey<Schema.Int>
+          readonly document: Schema.optionalKey<Selection<M>>
           readonly error: Schema.optionalKey<Schema.Unknown>
         }>
       >
@@ -144,6 +145,7 @@ export const writtenMany = <M extends Model.Any>(
       id,
       status: Schema.Int,
       version: Schema.optionalKey(Schema.Int),
+      document: Schema.optionalKey(selection(model)),
       error: Schema.optionalKey(Schema.Unknown)
     })))
   })

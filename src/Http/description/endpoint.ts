@@ -83,7 +83,7 @@ export interface Create<M extends Model.Any, E extends Schema.Top = never> exten
   Row<
     "create",
     never,
-    never,
+    Of<typeof table.create.query>,
     Each<typeof table.create.payload<M>>,
     Each<typeof table.create.success<M>>,
     E
@@ -102,7 +102,7 @@ export interface Replace<M extends Model.Any, E extends Schema.Top = never> exte
   Row<
     "replace",
     Of<typeof table.replace.params<M>>,
-    never,
+    Of<typeof table.replace.query>,
     Each<typeof table.replace.payload<M>>,
     Each<typeof table.replace.success<M>>,
     E
@@ -121,7 +121,7 @@ export interface Patch<M extends Model.Any, E extends Schema.Top = never> extend
   Row<
     "patch",
     Of<typeof table.patch.params<M>>,
-    never,
+    Of<typeof table.patch.query>,
     Each<typeof table.patch.payload<M>>,
     Each<typeof table.patch.success<M>>,
     E

@@ -11,7 +11,7 @@ import type * as Model from "../../Model/Model.ts"
 import { responses } from "../HttpError.ts"
 import { bodyFailures, failures } from "./declaredFailures.ts"
 import { byId, collection, representation } from "./documents.ts"
-import type { Members, Options, Part } from "./operationOptions.ts"
+import type { Members, Options, Part, Preconditions } from "./operationOptions.ts"
 import { errorList, responsesOf } from "./ownErrors.ts"
 import { parametersIn, pathProblem } from "./pathShape.ts"
 import { rawOf } from "./raw.ts"
@@ -57,6 +57,7 @@ export const endpointOf = (
   { method, name, options, path }: Call,
   model?: Model.Any
 ): HttpApiEndpoint.Constraint => {
+  const { conditional }: Options & { readonly conditional?: Preconditions } = options
   const payload = payloadOf(options)
   const parameters = parametersIn(path)
   // A client decodes a response as the first matching error. The application's errors have more fields than the
@@ -66,6 +67,7 @@ export const endpointOf = (
     responses.BadRequest,
     responses.NotFound,
     responses.Conflict,
+    ...conditional?.errors ?? [],
     ...(payload === undefined || !hasBody(method) ? failures : bodyFailures)
   ]
   // The platform sends the payload of a DELETE in the body. Here it is in the query, as for a GET.
@@ -80,6 +82,7 @@ export const endpointOf = (
       }),
     // The type of a dynamic method does not express whether the schemas are valid for the query or the payload.
     query: Object.keys(query).length === 0 ? undefined : Schema.Struct(query) as never,
+    headers: conditional?.headers as never,
     payload: isPayloadInQuery ? undefined : payload as never,
     success: HttpApiSchema.status(options.status ?? 200)(answerOf(successOf(options))),
     error: errors

@@ -67,6 +67,9 @@ const names: Schema.Codec<string, string | ReadonlyArray<string>> = Schema.Union
 /** A parameter of {@link names} of fields. */
 const listed = { schema: names, message: "must be names of fields" } satisfies Parameter<string>
 
+/** A parameter of one text. */
+const text = { schema: Schema.String, message: "can be given once" } satisfies Parameter<string>
+
 /** A boolean, which a URL may also write in other words. */
 const flag: Schema.Codec<"true" | "false", string> = Schema.String.pipe(
   Schema.decodeTo(Schema.Literals(["true", "false"]), {
@@ -117,10 +120,7 @@ export const pageParameters = (limits?: PageLimits) => ({
 export const overridableParameters = {
   fields: listed,
   expand: listed,
-  cursor: {
-    schema: Schema.String,
-    message: "can be given once"
-  } satisfies Parameter<string>,
+  cursor: text,
   count: {
     schema: Schema.Literals(["exact", "estimated", "none"]),
     byDefault: "exact",
@@ -136,18 +136,12 @@ export const documentParameters = {
 
 /** The parameters of a stream of changes besides its filters: those of Durable Streams. @internal */
 export const changesParameters = {
-  offset: {
-    schema: Schema.String,
-    message: "can be given once"
-  } satisfies Parameter<string>,
+  offset: text,
   live: {
     schema: Schema.Literals(["sse", "long-poll"]),
     message: "must be sse or long-poll"
   } satisfies Parameter<"sse" | "long-poll">,
-  cursor: {
-    schema: Schema.String,
-    message: "can be given once"
-  } satisfies Parameter<string>
+  cursor: text
 }
 
 /** The parameters of a page that a stream of changes does not have. @internal */

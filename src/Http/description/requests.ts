@@ -41,6 +41,9 @@ export const WriteHeaders = Schema.Struct({
 /** @internal */
 export const GetQuery = Schema.Struct(optionalParameters(documentParameters))
 
+/** What the answer of a write embeds. @internal */
+export const WriteQuery = Schema.Struct({ expand: text })
+
 /** @internal */
 export const AggregateQuery = Schema.Struct({ pipe: aggregationParameters.pipe.schema })
 

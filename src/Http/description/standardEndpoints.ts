@@ -40,7 +40,8 @@ import {
   manyQuery,
   PreferHeader,
   SchemaQuery,
-  WriteHeaders
+  WriteHeaders,
+  WriteQuery
 } from "./requests.ts"
 
 /** The methods of a registration. */
@@ -100,6 +101,7 @@ export const standardEndpoints = {
     method: "POST",
     path: "/",
     broughtBy: "POST",
+    query: () => WriteQuery,
     headers: WriteHeaders,
     payload: <M extends Model.Any>(
       model: M,
@@ -124,6 +126,7 @@ export const standardEndpoints = {
     path: "/:id",
     broughtBy: "PUT",
     params: byId,
+    query: () => WriteQuery,
     headers: WriteHeaders,
     payload: <M extends Model.Any>(model: M): ReadonlyArray<M["create"]> => [model.create],
     success: <M extends Model.Any>(model: M) => [result(model), representation(model)],
@@ -134,6 +137,7 @@ export const standardEndpoints = {
     path: "/:id",
     broughtBy: "PATCH",
     params: byId,
+    query: () => WriteQuery,
     headers: WriteHeaders,
     payload: <M extends Model.Any>(model: M): ReadonlyArray<M["patch"]> => [model.patch],
     success: <M extends Model.Any>(model: M) => [result(model), representation(model)],

@@ -34,9 +34,10 @@ import { namingOf } from "../query/partlyHiddenFields.ts"
 import * as QueryGuard from "../query/queryGuard.ts"
 import * as UrlQuery from "../query/urlQuery.ts"
 import type { Instead } from "../request/bodyInstead.ts"
-import type { Return } from "../request/prefer.ts"
+import { type Return, returnOf } from "../request/prefer.ts"
 import type { HandlerFailure, ResponseEffect } from "../response/handlerFailures.ts"
 import * as responses from "../response/json.ts"
+import type { ListResponses } from "../response/listResponse.ts"
 import { expectations, inputFields, parameters as parametersOf, unknownField } from "../response/problemFields.ts"
 import { type BadRequestResponder, makeBadRequest } from "../response/translatedResponses.ts"
 import { wholeView } from "../response/wholeView.ts"
@@ -50,6 +51,7 @@ export interface ManyContext {
   readonly repository: Repository<Model.Any>
   readonly store: DocumentStore["Service"]
   readonly limits: Limits
+  readonly lists: ListResponses
   readonly cursors: Cursor.Options
   /** What callers see of models; `undefined` without access control. */
   readonly views: typeof Views | undefined
@@ -94,8 +96,11 @@ export const withinBound = (
 /** The documents of a list, or what is wrong with it. */
 export const listing =
   ({ registration: { model } }: ManyContext) =>
-  (body: ReadonlyArray<unknown>): Result.Result<ReadonlyArray<Item>, ReadonlyArray<FieldProblem>> => {
-    const prefer = preferenceOf(model)
+  (body: ReadonlyArray<unknown>, asked: string | undefined): Result.Result<
+    ReadonlyArray<Item>,
+    ReadonlyArray<FieldProblem>
+  > => {
+    const prefer = preferenceOf(model, asked)
     const items: Array<Item> = []
     const problems: Array<FieldProblem> = []
     body.forEach((item, i) => {
@@ -116,9 +121,9 @@ export const listing =
     return problems.length > 0 ? Result.fail(problems) : Result.succeed(items)
   }
 
-/** The document tells the version after its write. */
-const preferenceOf = (model: Model.Any): Return =>
-  managedField(model, "version") === undefined ? "minimal" : "representation"
+/** What the answer of each document has: the document tells its version after the write. */
+const preferenceOf = (model: Model.Any, asked: string | undefined): Return =>
+  managedField(model, "version") === undefined && returnOf(asked) !== "representation" ? "minimal" : "representation"
 
 /** Finds the documents that the caller may both list and write, with the hooks of reads. */
 export const choosing = (context: ManyContext) => {
@@ -139,7 +144,6 @@ export const choosing = (context: ManyContext) => {
     )
   )
   const ofPages = Object.keys(collectionParameters(model)).filter((name) => name !== "query" && name !== "logic")
-  const prefer = preferenceOf(model)
 
   const filterOf = (
     { all, dry_run, ...conditions }: Parameters,
@@ -181,6 +185,7 @@ export const choosing = (context: ManyContext) => {
     parameters: Parameters,
     fiber: RequestFiber,
     instead: Instead | undefined,
+    prefer: string | undefined,
     writeAll: (items: ReadonlyArray<Item>) => ResponseEffect
   ): ResponseEffect => {
     const grants = fiber.getRef(AccessDecision)?.endpoint
@@ -199,7 +204,7 @@ export const choosing = (context: ManyContext) => {
     const itemOf = ({ _id }: Document): Item => ({
       text: print(_id),
       json: write(_id),
-      instead: instead && { ...instead, prefer },
+      instead: instead && { ...instead, prefer: preferenceOf(model, prefer) },
       filter,
       isChosen: Effect.map(find(allOf(filter, { _id }) ?? {}, 1), ({ total }) => total > 0)
     })
@@ -214,19 +219,19 @@ export const choosing = (context: ManyContext) => {
 }
 
 /** What was written, or would be. The identifiers and the results are JSON. */
+export interface ManyAnswer {
+  readonly count?: number
+  readonly ids: ReadonlyArray<string>
+  readonly results?: ReadonlyArray<string>
+}
+
 export const manyAnswer = (
-  { count, ids, results }: {
-    readonly count?: number
-    readonly ids: ReadonlyArray<string>
-    readonly results?: ReadonlyArray<string>
-  },
+  answer: ManyAnswer,
   status = 200,
   headers: { readonly [name: string]: string } = {}
-): HttpServerResponse.HttpServerResponse =>
-  responses.json(
-    `{"_type":"ManyResult","count":${count ?? ids.length},"ids":[${ids.join(",")}]${
-      results === undefined ? "" : `,"results":[${results.join(",")}]`
-    }}`,
-    status,
-    headers
-  )
+): HttpServerResponse.HttpServerResponse => responses.json(manyText(answer), status, headers)
+
+export const manyText = ({ count, ids, results }: ManyAnswer): string =>
+  `{"_type":"ManyResult","count":${count ?? ids.length},"ids":[${ids.join(",")}]${
+    results === undefined ? "" : `,"results":[${results.join(",")}]`
+  }}`

@@ -31,7 +31,7 @@ export const manyWrites = (context: ManyContext) => {
         return respondBadRequest(conditional.map((name) => problemAt(name, "is for a single document")))
       }
       const prefer = headers["prefer"]?.toString()
-      if (method === "DELETE") return choose(parameters, fiber, undefined, (chosen) => write(chosen, prefer))
+      if (method === "DELETE") return choose(parameters, fiber, undefined, prefer, (chosen) => write(chosen, prefer))
       return Effect.flatMap(
         readJson(request, method === "PATCH" ? patchTypes : ["application/json"], limits.maxBodySize),
         (body) => {
@@ -40,12 +40,12 @@ export const manyWrites = (context: ManyContext) => {
             return withinBound(context, body.length, body, () => {
               const items = Object.keys(parameters).length > 0
                 ? Result.fail(Object.keys(parameters).map((name) => problemAt(name, "can't be given with a list")))
-                : itemsOf(body)
+                : itemsOf(body, prefer)
               return Result.isFailure(items) ? respondBadRequest(items.failure) : write(items.success, prefer)
             })
           }
           if (method === "PUT") return respondBadRequest([problemAt("", "must be a list of documents", "Type")])
-          return choose(parameters, fiber, { body, isPatch }, (chosen) => write(chosen, prefer))
+          return choose(parameters, fiber, { body, isPatch }, prefer, (chosen) => write(chosen, prefer))
         }
       )
     })

@@ -17,9 +17,11 @@ import { AccessDecision, afterCommit, allOf, type RowFilters, withRowFilters } f
 import { BodyInstead } from "../request/bodyInstead.ts"
 import * as preference from "../request/prefer.ts"
 import type { HandlerFailure, ResponseEffect } from "../response/handlerFailures.ts"
+import { maxSmallLength, partsOf } from "../response/listResponse.ts"
+import type { Reservation } from "../response/responseBudget.ts"
 import { Afterwards, type HookFailed, withoutHookFailure } from "../routes/hooks.ts"
 import type { Responding } from "../routes/route.ts"
-import { type Item, manyAnswer, type ManyContext } from "./items.ts"
+import { type Item, type ManyContext, manyText } from "./items.ts"
 
 /** What runs within the stages of the request for one document, in the place of its handler, which it gets. */
 const Within = Context.Reference<(handler: ResponseEffect) => ResponseEffect>(
@@ -32,13 +34,17 @@ export const withinMany = (handler: ResponseEffect): ResponseEffect =>
   Effect.flatMap(Within, (within) => within(handler))
 
 /** Writes the documents, and answers as `prefer` says. `respond` answers the request for one of them. */
-export const writing = ({ registration: { model }, store }: ManyContext, respond: Responding) => {
+export const writing = ({ limits, lists, registration: { model }, store }: ManyContext, respond: Responding) => {
   const versionField = managedField(model, "version")
 
   /** Answers the request for one document with `within` in the place of its handler. */
-  const dispatch = (item: Item, within: (handler: ResponseEffect) => ResponseEffect): Effect.Effect<Outcome> =>
+  const dispatch = (
+    item: Item,
+    within: (handler: ResponseEffect) => ResponseEffect,
+    room?: Room
+  ): Effect.Effect<Outcome> =>
     Effect.withFiber(({ context }) =>
-      Effect.map(respond, (response) => outcomeOf(item, response)).pipe(
+      Effect.map(respond, (response) => outcomeOf(item, response, room)).pipe(
         Effect.provideContext(Context.mergeAll(
           Context.make(
             HttpServerRequest.HttpServerRequest,
@@ -57,14 +63,17 @@ export const writing = ({ registration: { model }, store }: ManyContext, respond
     )
 
   /** Each document by itself. One that has changed, so that the filter does not choose it any more, is left out. */
-  const oneByOne = (items: ReadonlyArray<Item>): Effect.Effect<ReadonlyArray<Outcome>, HandlerFailure> => {
+  const oneByOne = (
+    items: ReadonlyArray<Item>,
+    room: Room | undefined
+  ): Effect.Effect<ReadonlyArray<Outcome>, HandlerFailure> => {
     const narrowing = narrowingOf(model)
     return Effect.map(
       Effect.forEach(
         items,
         (item) =>
           Effect.flatMap(
-            dispatch(item, (handler) => narrowing(handler, item.filter)),
+            dispatch(item, (handler) => narrowing(handler, item.filter), room),
             (outcome) =>
               outcome.status !== 404 || item.isChosen === undefined
                 ? Effect.succeed([outcome])
@@ -76,10 +85,15 @@ export const writing = ({ registration: { model }, store }: ManyContext, respond
   }
 
   /** All documents or none. One that another write of these has changed, so that the filter does not choose it any more, is left out. */
-  const atOnce = (items: ReadonlyArray<Item>): Effect.Effect<ReadonlyArray<Outcome>, HandlerFailure | Refused> => {
+  const atOnce = (
+    items: ReadonlyArray<Item>,
+    roomOf: () => Room | undefined
+  ): Effect.Effect<ReadonlyArray<Outcome>, HandlerFailure | Refused> => {
     const afterwards: Array<Effect.Effect<Option.Option<Outcome>>> = []
     const attempt = Effect.gen(function*() {
       const outcomes: Array<Outcome> = []
+      // A transaction may be tried again.
+      const room = roomOf()
       for (const item of items) {
         if (item.isChosen !== undefined && !(yield* item.isChosen)) continue
         const later = (after: Effect.Effect<void, HookFailed>) =>
@@ -98,7 +112,7 @@ export const writing = ({ registration: { model }, store }: ManyContext, respond
               )
             }))
           )
-        const outcome = yield* dispatch(item, (handler) => Effect.provideService(handler, Afterwards, later))
+        const outcome = yield* dispatch(item, (handler) => Effect.provideService(handler, Afterwards, later), room)
         if (outcome.refusal !== undefined) return yield* Effect.fail(new Refused(outcome))
         outcomes.push(outcome)
       }
@@ -112,43 +126,87 @@ export const writing = ({ registration: { model }, store }: ManyContext, respond
     })
   }
 
-  /** What the answer tells of the response to the request for one document: whole responses of many would be large. */
-  const outcomeOf = (item: Item, response: HttpServerResponse.HttpServerResponse): Outcome => ({
-    item,
-    status: response.status,
-    refusal: response.status >= 400 ? response : undefined,
-    version: versionField !== undefined && response.headers["preference-applied"] === "return=representation"
-      ? Reflect.get(Object(JSON.parse(textOf(response))), versionField)
-      : undefined
-  })
+  /** What the answer tells of the response to the request for one document, whose text is kept where there is room for it. */
+  const outcomeOf = (
+    item: Item,
+    response: HttpServerResponse.HttpServerResponse,
+    room: Room | undefined
+  ): Outcome => {
+    const isDocument = response.headers["preference-applied"] === "return=representation"
+    const text = isDocument ? textOf(response) : ""
+    const isKept = isDocument && room !== undefined && room.left >= text.length
+    if (isKept) room.left -= text.length
+    return {
+      item,
+      status: response.status,
+      refusal: response.status >= 400 ? response : undefined,
+      version: versionField !== undefined && isDocument
+        ? Reflect.get(Object(JSON.parse(text)), versionField)
+        : undefined,
+      document: isKept ? text : undefined
+    }
+  }
+
+  /** The answer with the result of each document, which is sent as a page of its size is. */
+  const answered = (
+    outcomes: ReadonlyArray<Outcome>,
+    status: number,
+    applied: ReadonlyArray<keyof typeof preference.appliedHeaders>,
+    reservation: Reservation | undefined
+  ): HttpServerResponse.HttpServerResponse => {
+    const isWhole = reservation !== undefined &&
+      outcomes.every(({ document, refusal }) => document !== undefined || refusal !== undefined)
+    const headers = preference.appliedTo(isWhole ? [...applied, "representation"] : applied)
+    const bytes = Buffer.from(manyText(written(outcomes)))
+    if (reservation === undefined || bytes.length <= maxSmallLength) {
+      reservation?.resize(0)
+      return HttpServerResponse.uint8Array(bytes, { status, headers, contentType: "application/json" })
+    }
+    reservation.resize(bytes.length)
+    return HttpServerResponse.stream(lists.paced(partsOf([bytes]), bytes.length, reservation), {
+      status,
+      headers,
+      contentType: "application/json",
+      contentLength: bytes.length
+    })
+  }
 
   return (items: ReadonlyArray<Item>, prefer: string | undefined): ResponseEffect => {
-    if (preference.isLenient(prefer)) {
-      return Effect.map(
-        oneByOne(items),
-        (outcomes) => manyAnswer(written(outcomes), 207, preference.appliedHeaders.lenient)
-      )
-    }
     const isMinimal = preference.returnOf(prefer) === "minimal"
-    return Effect.map(atOnce(items), (outcomes) =>
-      isMinimal
-        ? HttpServerResponse.empty({ status: 204, headers: preference.appliedHeaders.minimal })
-        : manyAnswer(written(outcomes))).pipe(
-        Effect.catchIf(
-          (error): error is Refused => error instanceof Refused,
-          ({ isNoted, outcome }) => {
-            const { item, refusal } = outcome
-            // Asked again outside of the transaction, whose entries of the audit log are gone.
-            return isNoted || refusal === undefined
-              ? Effect.succeed(named(outcome))
-              : Effect.map(dispatch(item, () => Effect.succeed(refusal)), named)
-          }
+    const isShown = preference.returnOf(prefer) === "representation" &&
+      items.some(({ instead }) => instead !== undefined)
+    const roomOf = () => isShown ? { left: limits.maxPageBytes } : undefined
+    // What can't be answered is not written.
+    return Effect.flatMap(isShown ? lists.reserve : Effect.undefined, (reservation) =>
+      preference.isLenient(prefer)
+        ? Effect.map(
+          oneByOne(items, roomOf()),
+          (outcomes) => answered(outcomes, 207, ["lenient"], reservation)
         )
-      )
+        : Effect.map(atOnce(items, roomOf), (outcomes) =>
+          isMinimal
+            ? HttpServerResponse.empty({ status: 204, headers: preference.appliedHeaders.minimal })
+            : answered(outcomes, 200, [], reservation)).pipe(
+            Effect.catchIf(
+              (error): error is Refused => error instanceof Refused,
+              ({ isNoted, outcome }) => {
+                const { item, refusal } = outcome
+                // Asked again outside of the transaction, whose entries of the audit log are gone.
+                return isNoted || refusal === undefined
+                  ? Effect.succeed(named(outcome))
+                  : Effect.map(dispatch(item, () => Effect.succeed(refusal)), named)
+              }
+            )
+          ))
   }
 }
 
 // internal
+
+/** The length of the texts of documents that an answer may still have. */
+interface Room {
+  left: number
+}
 
 /** The outcome of the write of a document. */
 interface Outcome {
@@ -158,6 +216,8 @@ interface Outcome {
   readonly refusal: HttpServerResponse.HttpServerResponse | undefined
   /** The version of a written document that its caller sees. */
   readonly version: unknown
+  /** The document as its caller sees it, where the answer has it. */
+  readonly document: string | undefined
 }
 
 /** A document that can't be written, for which the transaction is rolled back. */
@@ -194,12 +254,12 @@ const narrowed = (rows: RowFilters | undefined, filter: Filter): RowFilters => {
 }
 
 /** What the answer says of a document, as JSON. */
-const resultOf = ({ item, refusal, status, version }: Outcome): string => {
+const resultOf = ({ document, item, refusal, status, version }: Outcome): string => {
   const more = refusal !== undefined
     ? `,"error":${textOf(refusal)}`
-    : typeof version === "number"
-    ? `,"version":${version}`
-    : ""
+    : `${typeof version === "number" ? `,"version":${version}` : ""}${
+      document === undefined ? "" : `,"document":${document}`
+    }`
   return `{"id":${item.json},"status":${status}${more}}`
 }
 

@@ -42,6 +42,13 @@ export const completeStandard = (
 ): Node =>
   conditional(standard[name](isMany ? withPath(operation) : ordinary(operation), context), method, context.resource)
 
+/** Completes an action of a registered model that has preconditions. */
+export const completeConditional = (operation: Node, method: string, resource: Resource): Node => {
+  const { parameters } = operation
+  const others = Document.listOf(parameters).filter((parameter) => Document.nodeOf(parameter)["in"] !== "header")
+  return conditional({ ...operation, parameters: others }, method, resource)
+}
+
 /** The operation with the parameters and bodies that the descriptions complete. */
 const ordinary = (operation: Node): Node =>
   withPath(Document.mapBodies(
@@ -413,13 +420,19 @@ const prefer = Document.header("Prefer", "`return=representation` to be answered
 
 const manyPrefer = Document.header(
   "Prefer",
-  "`handling=lenient` to write each document by itself, `return=minimal` for no body (RFC 7240)",
+  "`handling=lenient` to write each document by itself, `return=representation` to be answered the documents, " +
+    "`return=minimal` for no body (RFC 7240)",
   { type: "string", examples: ["handling=lenient"] }
 )
 
 const manyApplied = Document.responseHeader("The preference that was followed, where there was one", {
   type: "string",
-  enum: ["handling=lenient", "return=minimal"]
+  enum: [
+    "handling=lenient",
+    "return=representation",
+    "handling=lenient, return=representation",
+    "return=minimal"
+  ]
 })
 
 const applied = Document.responseHeader("The preference that was followed, where there was one", {

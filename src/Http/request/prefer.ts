@@ -19,6 +19,14 @@ export const appliedHeaders = {
   lenient: { "preference-applied": "handling=lenient" }
 } as const
 
+/** The header that confirms several preferences; none without any. */
+export const appliedTo = (
+  preferences: ReadonlyArray<keyof typeof appliedHeaders>
+): { readonly [name: string]: string } =>
+  preferences.length === 0
+    ? {}
+    : { "preference-applied": preferences.map((name) => appliedHeaders[name]["preference-applied"]).join(", ") }
+
 // internal
 
 /** The first value of a preference, empty if it has none; `undefined` without the preference. */

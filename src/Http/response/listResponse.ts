@@ -61,6 +61,15 @@ export const addAll = <A, E, R>(
   write: (item: A) => Effect.Effect<string, E, R>
 ): Effect.Effect<boolean, E | ServiceUnavailable, R> => addFrom(list, items, write, 0)
 
+/** Chunks in small parts. Those that were given are not kept. */
+export function* partsOf(chunks: Array<Uint8Array>): Generator<Uint8Array> {
+  const pending = chunks.toReversed()
+  chunks.length = 0
+  for (let chunk = pending.pop(); chunk !== undefined; chunk = pending.pop()) {
+    for (let from = 0; from < chunk.length; from += chunkLength) yield chunk.subarray(from, from + chunkLength)
+  }
+}
+
 // internal
 
 const head = "{\"_type\":\"list\",\"_items\":["
@@ -149,15 +158,6 @@ const addFrom = <A, E, R>(
     }
     return true
   })
-
-/** Chunks in small parts. Those that were given are not kept. */
-function* partsOf(chunks: Array<Uint8Array>): Generator<Uint8Array> {
-  const pending = chunks.toReversed()
-  chunks.length = 0
-  for (let chunk = pending.pop(); chunk !== undefined; chunk = pending.pop()) {
-    for (let from = 0; from < chunk.length; from += chunkLength) yield chunk.subarray(from, from + chunkLength)
-  }
-}
 
 /** Streams chunks and releases the bytes of each one that is written. */
 const streamChunks = (

@@ -161,18 +161,19 @@ const format = (language: Language, { args = {}, key }: Text): string => {
 }
 
 /**
- * The response of a model's metadata with labels in the request's language, also of its documents where a catalogue has some. It is
- * built once for each language.
+ * The response of a model's metadata with labels in the request's language, also of its documents where a catalogue has some, and
+ * with the members of `more`. It is built once for each language.
  */
 export const metadataResponse = (
   translations: Translations,
   metadata: Metadata,
-  { modelName }: ModelLike
+  { modelName }: ModelLike,
+  more?: object
 ): TranslatedResponse => {
-  const untranslated = responses.json(JSON.stringify(metadata))
+  const untranslated = responses.json(JSON.stringify({ ...more, ...metadata }))
   const translated = memoize((language: Language) =>
     responses.json(
-      JSON.stringify({ ...modelLabels(modelName, language), ...labelled(metadata, language) }),
+      JSON.stringify({ ...modelLabels(modelName, language), ...more, ...labelled(metadata, language) }),
       200,
       headersOf(language)
     )

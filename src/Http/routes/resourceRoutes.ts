@@ -36,6 +36,7 @@ import {
   unknownField
 } from "../response/problemFields.ts"
 import { representationsOf } from "../response/representation.ts"
+import { servesOf } from "../response/serves.ts"
 import type * as Tables from "../response/tables.ts"
 import {
   type BadRequestResponder,
@@ -250,7 +251,7 @@ const handlersOf = (
     ...writeRoutes(registration, repository, store, representations, { ...surroundings, respondBadRequest }),
     ...surroundings.deletedHandlers?.(registration, repository, store, { ...surroundings, places, respondBadRequest }),
     schema: schemaOf(view, translations),
-    meta: metadataResponse(translations, Metadata.make(view.model), model)
+    meta: metadataOf(registration, view, translations)
   }
   const endpoints = endpointsOf(registration)
   const finished = endpoints.flatMap((endpoint): ReadonlyArray<readonly [string, ResponseEffect]> => {
@@ -258,13 +259,10 @@ const handlersOf = (
     if (asks !== undefined || isMany) return []
     // The endpoints that ask no other one are all but `query`.
     const handler = unlessReserved(handlers[name as Asked], endpoint, { endpoints, path, errorResponses })
-    return [[name, hasQuery || writesOne.has(name) ? handler : withoutParameters(handler, respondBadRequest)]]
+    return [[name, hasQuery ? handler : withoutParameters(handler, respondBadRequest)]]
   })
   return { ...handlers, ...Object.fromEntries(finished) }
 }
-
-/** The endpoints that answer with a document that they wrote, and read the parameters that say what of it. */
-const writesOne: ReadonlySet<Name> = new Set<Name>(["create", "replace", "patch"])
 
 /** Answers 405 for an identifier that is the path of another endpoint, such as `PUT …/schema`: no document has it. */
 const unlessReserved = (
@@ -286,6 +284,23 @@ const unlessReserved = (
     const methods = allowed.get(id)
     return methods === undefined ? handler : errorResponses.notAllowed(method, `${path}/${id}`, methods)
   })
+}
+
+/** The metadata, which says what else the registration serves to its caller. */
+const metadataOf = (
+  registration: ImplementedResource,
+  { model }: Views.ModelView,
+  translations: Translations
+): ResponseEffect => {
+  const metadata = Metadata.make(model)
+  const serves = servesOf(registration)
+  if (serves === undefined) return metadataResponse(translations, metadata, registration.model)
+  const built = new Map<string, ReturnType<typeof metadataResponse>>()
+  return Effect.flatMap(
+    serves,
+    (more) =>
+      getOrMake(built, JSON.stringify(more), () => metadataResponse(translations, metadata, registration.model, more))
+  )
 }
 
 /** Builds each variant of the schema at the first request for it, so that a start does not wait for all models. */

@@ -27,7 +27,7 @@ interface Made
 
 /** What makes the handlers of a resource's actions on deleted documents, loaded by those that have some. */
 export const deletedHandlersOf = Effect.fnUntraced(function*({ calls }: Pick<ImplementedResource, "calls">) {
-  return calls.some(({ options }) => isOfDeleted(History.nameOf(options)))
+  return calls.some(({ options }) => History.isOfDeleted(History.nameOf(options)))
     ? (yield* Effect.promise(() => import("../history/deletedHandlers.ts"))).deletedHandlers
     : undefined
 })
@@ -56,9 +56,6 @@ export const withHistory = Effect.fnUntraced(function*(
 // internal
 
 type Shown = ReadonlyMap<History.Name, ImplementedOperation>
-
-const isOfDeleted = (name: History.Name | undefined): name is History.DeletionName =>
-  name === "deleted" || name === "purge" || name === "restore"
 
 /** What keeps a resource from having the actions, in a sentence. */
 const problemOf = ({ methods, model }: ImplementedResource, shown: Shown): string | undefined =>
@@ -113,7 +110,7 @@ const withDeleted = (
   const restore = shown.get("restore")
   const respondBadRequest = routes[0]?.respondBadRequest ?? respondOtherwise
   return {
-    calls: calls.filter(({ options }) => !isOfDeleted(History.nameOf(options))),
+    calls: calls.filter(({ options }) => !History.isOfDeleted(History.nameOf(options))),
     routes: [
       ...routes.map((route) => {
         const { method, path: place } = route
@@ -171,7 +168,7 @@ const withStates = Effect.fnUntraced(function*(
   shown: Shown,
   made: Made
 ) {
-  if ([...shown.keys()].every(isOfDeleted)) return { calls, routes }
+  if ([...shown.keys()].every(History.isOfDeleted)) return { calls, routes }
   const { limits, lists, respondBadRequest, views } = made
   const { historyHandlers } = yield* Effect.promise(() => import("../history/historyHandlers.ts"))
   const permitted = permittedBy(made)
@@ -194,7 +191,7 @@ const withStates = Effect.fnUntraced(function*(
   return {
     calls: calls.map((call) => {
       const own = History.nameOf(call.options)
-      return own === undefined || isOfDeleted(own)
+      return own === undefined || History.isOfDeleted(own)
         ? call
         : { ...call, handler: handlers[own], responds: true, ...own === "restore_revision" ? {} : find }
     }),

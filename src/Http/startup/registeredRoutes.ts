@@ -98,7 +98,7 @@ export const registeredRoutes = Effect.fnUntraced(function*(made: Made) {
         secret: cursors.secret ?? (yield* KernelConfig.cursorSecret) ?? (yield* randomSecret),
         views: surroundings.views
       }),
-      ...yield* manyRoutes(registration, repository, standard, { ...made, cursors, views: surroundings.views }),
+      ...yield* manyRoutes(registration, repository, standard, { ...made, cursors, lists, views: surroundings.views }),
       ...operationRoutesOf(
         { ...registration, calls: own.calls },
         { ...surroundings, linksOf: linksFrom(registration, linksOf), repository },
@@ -235,7 +235,7 @@ const manyRoutes = Effect.fnUntraced(function*(
   routes: ReadonlyArray<ServedRoute>,
   made:
     & Pick<Made, "access" | "audit" | "errorResponses" | "limits" | "respondBadRequest" | "translations">
-    & Pick<ResourceSurroundings, "cursors" | "views">
+    & Pick<ResourceSurroundings, "cursors" | "lists" | "views">
 ) {
   const { many, path } = registration
   if (many.length === 0) return []

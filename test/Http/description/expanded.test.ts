@@ -24,7 +24,7 @@ class Machine extends Model.Class<Machine>()("Machine", {
   follows: Model.reference((): Model.Referable => Machine).pipe(Model.optional)
 }) {}
 
-const methods = ["GET", "POST"] as const
+const methods = ["GET", "POST", "PUT", "PATCH"] as const
 
 const options = { urlBase: "/", methods }
 
@@ -88,6 +88,41 @@ describe("a typed client that expands", () => {
       const other = yield* KernelClient.make(machines, { baseUrl }).pipe(Effect.provide(FetchHttpClient.layer))
       const again = yield* other.machines.list({ query: { expand: "maker" } })
       assert.deepStrictEqual(again._items.map(({ _embedded }) => _embedded?.maker?.name), ["Ann", "Ann"])
+    }))
+
+  it.effect("has what a write of a document embeds in its answer", () =>
+    Effect.gen(function*() {
+      const { client } = yield* machines.test()
+      const { makers, machines: resource } = client
+      const since = DateTime.makeUnsafe("2001-02-03T04:05:06Z")
+      const { result: maker } = yield* makers.create({ payload: { name: "Ann", since } })
+      const payload = { maker, inspector: null, parts: [] }
+      const headers = { prefer: "return=representation" } as const
+      const created = yield* resource.create({ payload, headers, query: { expand: "maker" } })
+      const params = { id: created.id }
+      const replaced = yield* resource.replace({ params, payload, headers, query: { expand: "maker,parts.part" } })
+      const patched = yield* resource.patch({
+        params,
+        payload: { inspector: maker },
+        headers,
+        query: { expand: "inspector" }
+      })
+      const names: ReadonlyArray<string | undefined> = [
+        created._embedded?.maker?.name,
+        replaced._embedded?.maker?.name,
+        patched._embedded?.inspector?.name
+      ]
+      assert.deepStrictEqual(names, ["Ann", "Ann", "Ann"])
+      assert.deepStrictEqual<DateTime.Utc | undefined>(created._embedded?.maker?.since, since)
+      assert.deepStrictEqual(replaced._embedded?.["parts.part"], [])
+      // @ts-expect-error nothing else is named
+      assert.isUndefined(patched._embedded?.maker)
+      const plain = yield* resource.patch({ params, payload: {}, headers })
+      // @ts-expect-error a document has no such member unless it is asked for
+      assert.isUndefined(plain._embedded)
+      // A result is no document.
+      // @ts-expect-error
+      yield* resource.patch({ params, payload: {}, query: { expand: "maker" } })
     }))
 
   it.effect("takes embedded documents without the fields that the caller may not see", () =>

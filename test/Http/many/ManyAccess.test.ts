@@ -123,6 +123,25 @@ describe("Writes of many documents", () => {
         const list = refused(400, yield* blind("GET", `/notes?${encodeURI(filter)}`))
         assert.deepStrictEqual(answer.body, list.body)
       }
+      // Of what is written, each sees what they may GET.
+      const whole = "return=representation"
+      const unseen = yield* changer("PATCH", "/notes", [{ id: "C", text: "u" }], whole)
+      assert.deepStrictEqual(unseen.body.results, [{ id: "C", status: 200 }])
+      assert.notProperty(unseen.headers, "preference-applied")
+      const seen = yield* blind("PATCH", "/notes?owner=you", { text: "v" }, whole)
+      assert.deepStrictEqual(seen.body.results.map(({ document }: { document: unknown }) => document), [
+        (yield* blind("GET", "/notes/C")).body
+      ])
+      assert.notProperty(seen.body.results[0].document, "secret")
+      // The metadata says what is there for its reader.
+      const served = Effect.fnUntraced(function*(role: string) {
+        const { body } = yield* (yield* as(role))("GET", "/notes/meta")
+        return body._serves
+      })
+      assert.deepStrictEqual([yield* served("admin"), yield* served("viewer")], [
+        { many: ["PUT", "PATCH", "DELETE"] },
+        undefined
+      ])
       // The link to the collection has the methods that its reader may use on the document.
       const linked = Effect.fnUntraced(function*(role: string) {
         const { body } = yield* (yield* as(role))("GET", "/notes/C")

@@ -35,11 +35,14 @@ class Locked extends ServiceError<Locked>()("Locked", { status: 423, message: "I
 
 class Plain extends Model.Class<Plain>()("Plain", { id: Schema.String, n: Schema.Int }) {}
 
+class Large extends Model.Class<Large>()("Large", { id: Schema.String, text: Schema.String, ...Model.versioned }) {}
+
 const ran: Array<string> = []
 
 const engine = KernelEngine.make("many")
   .register(Order, { methods: ["GET", "POST", "PUT", "PATCH", "DELETE"], many: ["PUT", "PATCH", "DELETE"] })
   .register(Node, { methods: ["GET", "DELETE"], many: ["DELETE"] })
+  .register(Large, { methods: ["GET", "PATCH", "DELETE"], many: ["PATCH", "DELETE"] })
   .register(Plain, { methods: ["GET", "PUT", "PATCH", "DELETE"] })
   .register(
     Resource.make(Guarded, { methods: ["GET", "PATCH", "DELETE"] })
@@ -72,7 +75,12 @@ export const manyWritesContract = <E>(
   name: "memory" | "embedded" | "mongodb",
   store: Layer.Layer<DocumentStore.DocumentStore, E>
 ) => {
-  const limits = Layer.succeed(KernelConfig.Limits, { ...KernelConfig.Limits.defaultValue(), maxMany: 5 })
+  const limits = Layer.succeed(KernelConfig.Limits, {
+    ...KernelConfig.Limits.defaultValue(),
+    maxMany: 5,
+    maxPageBytes: 1_000_000,
+    maxBodySize: 2_000_000
+  })
   const service = Layer.provide(serving(engine, store), limits)
   it.layer(service, { excludeTestServices: true })(`writes of many documents / ${name}`, (it) => {
     it.effect("change and delete the documents of a filter", () =>
@@ -251,6 +259,48 @@ export const manyWritesContract = <E>(
         assert.deepStrictEqual(problemsIn(yield* send("PATCH", "/orders?state=open", [{ id: "A" }])), [
           "state Parameter"
         ])
+      }))
+
+    it.effect("answer the documents as GET does, as many as a page may have bytes of", () =>
+      Effect.gen(function*() {
+        yield* given("/orders", [order("A"), order("B"), order("C")])
+        const whole = { prefer: "return=representation" }
+        const patched = yield* send("PATCH", "/orders?state=open", { state: "paid" }, whole)
+        const documents = Effect.forEach(["A", "B", "C"], (id) =>
+          Effect.map(send("GET", `/orders/${id}`), ({ body }) => body))
+        assert.deepStrictEqual(
+          patched.body.results.map(({ document }: { document: unknown }) =>
+            document
+          ),
+          yield* documents
+        )
+        assert.strictEqual(patched.headers["preference-applied"], "return=representation")
+        const list = [order("A", { version: 2 }), order("B", { version: 1 }), order("C", { version: 2 })]
+        const replaced = yield* send("PUT", "/orders", list, { prefer: "handling=lenient, return=representation" })
+        const [first, , last] = yield* documents
+        assert.deepStrictEqual(
+          replaced.body.results.map((
+            { document, status }: { document: unknown; status: number }
+          ) => [status, document]),
+          [[200, first], [409, undefined], [200, last]]
+        )
+        assert.strictEqual(replaced.headers["preference-applied"], "handling=lenient, return=representation")
+        // What does not fit is written as well, and the answer tells its version only.
+        const large = Array.from({ length: 4 }, (_, i) => ({ id: `L${i}`, text: "x".repeat(300_000) }))
+        const store = yield* DocumentStore.DocumentStore
+        yield* store.deleteMany("Large", {})
+        yield* store.insertMany("Large", large.map(({ id }) => ({ _id: id, text: "", version: 1 })))
+        const cut = yield* send("PATCH", "/larges", large, whole)
+        assert.deepStrictEqual(
+          cut.body.results.map(({ document, version }: { document?: { text: string }; version: number }) => [
+            version,
+            document?.text.length
+          ]),
+          [[2, 300_000], [2, 300_000], [2, 300_000], [2, undefined]]
+        )
+        assert.notProperty(cut.headers, "preference-applied")
+        const deleted = yield* send("DELETE", "/larges?all=true", undefined, whole)
+        assert.notProperty(deleted.body.results[0], "document")
       }))
 
     it.effect("have a history of each document", () =>
