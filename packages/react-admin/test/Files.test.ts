@@ -1,8 +1,8 @@
 /** What the providers do with files that two people write. */
 import { connect, KernelConflict } from "@appkernel/react-admin"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Schema } from "effect"
-import { EmbeddedStore, FileStore, KernelEngine, Model, Resource } from "../../../src/index.ts"
+import { Effect, Layer, Redacted, Schema } from "effect"
+import { EmbeddedStore, FileStore, Jwt, KernelEngine, Model, Resource, Role } from "../../../src/index.ts"
 
 class Poster extends Model.Class<Poster>()("Poster", {
   id: Model.id({ prefix: "O" }),
@@ -14,6 +14,22 @@ class Poster extends Model.Class<Poster>()("Poster", {
 const engine = KernelEngine.make("posters")
   .register(Resource.make(Poster, { methods: ["GET", "POST", "PATCH"] }))
   .enableOpenApi({ title: "Posters", version: "1.0.0" })
+
+class Letter extends Model.Class<Letter>()("Letter", {
+  id: Model.id({ prefix: "L" }),
+  owner: Schema.String,
+  sheet: Model.file({ maxSize: "1 kB" }).pipe(Model.optional)
+}) {}
+
+const desk = KernelEngine.make("desk")
+  .register(
+    Resource.make(Letter, { methods: ["GET", "POST", "PATCH"] })
+      .grant(Role("editor"), { methods: "GET", rows: (me) => ($) => $.owner.equals(me.subject) })
+      .grant(Role("editor"), { methods: "GET", hide: ["sheet"] })
+      .grant(Role("editor"), { methods: ["POST", "PATCH"] })
+  )
+  .enableSecurity()
+  .enableOpenApi({ title: "Desk", version: "1.0.0", perCaller: true })
 
 const file = (text: string) => new File([text], `${text}.txt`, { type: "text/plain" })
 
@@ -49,6 +65,33 @@ describe("Files of the providers", () => {
         assert.strictEqual(await contentOf(id), "third")
         const { data: last } = await write(other, third, null)
         assert.notProperty(last, "sheet")
+      })
+    }))
+
+  it.effect("take the place of one that is hidden from the caller in this document alone", () =>
+    Effect.gen(function*() {
+      const started = yield* desk.test({
+        store: Layer.mergeAll(EmbeddedStore.layerMemory, FileStore.layerMemory, Jwt.layer)
+      })
+      const { baseUrl } = started
+      const token = Redacted.value(yield* started.token({ subject: "ann", roles: ["editor"] }))
+      const { authProvider, dataProvider } = connect({ url: baseUrl })
+      const contentOf = (id: string | number) =>
+        fetch(`${baseUrl}/letters/${String(id)}/sheet`, { headers: { authorization: `Bearer ${token}` } })
+      yield* Effect.promise(async () => {
+        await authProvider.login({ token })
+        const written = async (owner: string) => {
+          const { data: { id } } = await dataProvider.create("letters", { data: { owner, sheet: file("first") } })
+          const { data: read } = await dataProvider.getOne("letters", { id })
+          await dataProvider.update("letters", { id, data: { ...read, sheet: file("second") }, previousData: read })
+          return [Object.hasOwn(read, "sheet"), id] as const
+        }
+        const [isSeen, own] = await written("ann")
+        assert.deepStrictEqual([isSeen, await (await contentOf(own)).text()], [true, "second"])
+        const [isHiddenSeen, hidden] = await written("ben")
+        assert.strictEqual(isHiddenSeen, false)
+        // It is hidden still; who owns it sees the second one.
+        assert.strictEqual((await contentOf(hidden)).ok, false)
       })
     }))
 })

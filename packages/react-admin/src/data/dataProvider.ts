@@ -224,7 +224,8 @@ export const makeDataProvider = (
           : { method: "PUT", path: at, body: withoutNull(whole) }
       })
     const isWritten = response !== undefined
-    const hasFiles = await writeFiles(caller, at, written, { data, previous: previousData, isWritten })
+    const current = () => may.get ? one(at) : Promise.resolve(undefined)
+    const hasFiles = await writeFiles(caller, at, written, { current, data, isWritten, previous: previousData })
       .catch((error: unknown) => refused(resource, id, error))
     const record = response !== undefined && !hasFiles
       ? await writtenOf(response, { ...previousData, ...data }, id)

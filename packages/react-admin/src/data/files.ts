@@ -1,5 +1,5 @@
 /** Files that forms send, and the addresses that they are written at. */
-import type { Caller } from "../calls/caller.ts"
+import type { Call, Caller } from "../calls/caller.ts"
 import type { FieldDescription } from "../Description.ts"
 import { isJson, type Json, jsonList } from "../description/json.ts"
 import { KernelError, KernelPartialWrite } from "../KernelError.ts"
@@ -32,6 +32,11 @@ export const atFileField = (error: unknown, fields: ReadonlyArray<FieldDescripti
   return new KernelError(error.status, error.message, body, { cause: error })
 }
 
+interface FileCall extends Call {
+  readonly field: FieldDescription
+  readonly headers: { readonly [name: string]: string }
+}
+
 /** Too large, of another type, unreadable. */
 const refusals = new Set([413, 415, 422])
 
@@ -43,14 +48,16 @@ export const writeFiles = async (
   caller: Caller,
   at: string,
   fields: ReadonlyArray<FieldDescription>,
-  { data, isWritten, previous }: {
+  { current, data, isWritten, previous }: {
+    /** Reads the document as it is now, as far as the caller sees it. */
+    readonly current: () => Promise<Json | undefined>
     readonly data: Json
     readonly previous: Json | undefined
     /** Whether the other fields have been written. */
     readonly isWritten: boolean
   }
 ): Promise<boolean> => {
-  const calls = fields.filter(isFileField).flatMap((field) => {
+  const calls = fields.filter(isFileField).flatMap((field): ReadonlyArray<FileCall> => {
     if (!Object.hasOwn(data, field.name)) return []
     const path = `${at}/${encodeURIComponent(field.name)}`
     // Of a field that the caller does not see, nothing is known.
@@ -70,12 +77,24 @@ export const writeFiles = async (
     // A new file takes the place of the one before.
     const removed = field.items === undefined
       ? gone.length > 0 && sent.length === 0 ? [{ field, method: "DELETE", path, headers: condition }] : []
-      : gone.map((key) => ({ field, method: "DELETE", path: `${path}/${encodeURIComponent(key ?? "")}` }))
+      : gone.map((key) => ({ field, method: "DELETE", path: `${path}/${encodeURIComponent(key ?? "")}`, headers: {} }))
     return [...removed, ...sent]
   })
+  /** Where the file that is in the way is hidden from the caller in this document, nobody has seen it: it is written over. */
+  const sendUnless = async ({ headers, ...call }: Omit<FileCall, "field">, { name }: FieldDescription) => {
+    const { "if-none-match": isFirst, ...others } = headers
+    try {
+      await caller.send({ ...call, headers })
+    } catch (error) {
+      if (isFirst === undefined || !(error instanceof KernelError) || error.status !== 412) throw error
+      const now = await current()
+      if (now === undefined || (now[name] ?? undefined) !== undefined) throw error
+      await caller.send({ ...call, headers: others })
+    }
+  }
   for (const [i, { field, ...call }] of calls.entries()) {
     // oxlint-disable-next-line eslint/no-await-in-loop -- each is a write of the same document
-    await caller.send(call).catch((cause: unknown) => {
+    await sendUnless(call, field).catch((cause: unknown) => {
       const error = atFileField(cause, [field], data)
       if (!(error instanceof KernelError) || !(isWritten || i > 0)) throw error
       throw new KernelPartialWrite(error.status, error.message, error.body, { cause })
