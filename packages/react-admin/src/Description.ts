@@ -17,6 +17,8 @@ export interface ServiceDescription {
   readonly resources: ReadonlyArray<ResourceDescription>
   /** The operations of services, which belong to no resource. */
   readonly operations: ReadonlyArray<ActionDescription>
+  /** Which of `/health` and `/metrics` the caller may ask; `undefined` if the service does not say it. */
+  readonly monitoring?: ReadonlyArray<string> | undefined
 }
 
 /**

@@ -32,11 +32,11 @@ export interface PageOptions {
 export const pageOf = (options: PageOptions): ResponseEffect =>
   Effect.withFiber(({ context }) => {
     const { url } = Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
-    return Effect.map(manifest, ({ entry }) => {
+    return Effect.map(manifest, ({ entry, preload }) => {
       const nonce = randomBytes(16).toString("base64")
       const [own = ""] = url.split("?", 1)
       return HttpServerResponse.text(
-        html({ ...options, entry, nonce, isBelow: own.endsWith("/"), last: lastOf(own) }),
+        html({ ...options, entry, preload, nonce, isBelow: own.endsWith("/"), last: lastOf(own) }),
         {
           contentType: "text/html; charset=utf-8",
           headers: {
@@ -63,9 +63,10 @@ export const assetOfPage: ResponseEffect = Effect.withFiber(({ context }) => {
 
 // internal
 
-/** What the page is built of: a file that it begins with, and others that this one loads. */
+/** What the page is built of: a file that it begins with, those that it always loads next, and all. */
 interface Manifest {
   readonly entry: string
+  readonly preload: ReadonlyArray<string>
   readonly files: ReadonlyArray<string>
 }
 
@@ -114,10 +115,15 @@ const policyWith = (nonce: string): string =>
     "frame-ancestors 'none'"
   ].join("; ")
 
+/** What is seen until the program shows something: the mark and the title. */
+const shell = "body{margin:0}.shell{min-height:100vh;display:grid;place-content:center;justify-items:center;" +
+  "font:600 1rem system-ui,sans-serif}.shell svg{width:40px}"
+
 const lastOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1)
 
-const html = ({ depth, document, entry, isBelow, last, nonce, session, title, tokens }: PageOptions & {
+const html = ({ depth, document, entry, isBelow, last, nonce, preload, session, title, tokens }: PageOptions & {
   readonly entry: string
+  readonly preload: ReadonlyArray<string>
   readonly nonce: string
   /** Whether the address ends with a slash, so that the page is a level below. */
   readonly isBelow: boolean
@@ -125,6 +131,7 @@ const html = ({ depth, document, entry, isBelow, last, nonce, session, title, to
   readonly last: string
 }): string => {
   const up = depth - (isBelow ? 0 : 1)
+  const folder = isBelow ? "" : `${escaped(last)}/`
   const settings = JSON.stringify({ url: up === 0 ? "." : Array(up).fill("..").join("/"), document, session, tokens })
   return `<!doctype html>
 <html lang="en">
@@ -137,10 +144,14 @@ const html = ({ depth, document, entry, isBelow, last, nonce, session, title, to
 <meta name="appkernel-explorer" content="${escaped(settings)}">
 <title>${escaped(title)}</title>
 <link rel="icon" href="data:,">
-<script type="module" src="${isBelow ? "" : `${escaped(last)}/`}${entry}"></script>
+<script type="module" src="${folder}${entry}"></script>
+${preload.map((file) => `<link rel="modulepreload" href="${folder}${file}">`).join("\n")}
+<style nonce="${nonce}">${shell}</style>
 </head>
 <body>
-<div id="root"></div>
+<div id="root"><div class="shell"><svg viewBox="0 0 32 32" aria-hidden="true"><rect width="32" height="32" rx="8" fill="#3d4fd6"/><g fill="none" stroke="#fff" stroke-width="2.4" stroke-linecap="round"><path d="M8 11.5h16M8 16.5h10M8 21.5h6"/><circle cx="21.5" cy="20" r="3.2"/><path d="m24 22.6 2 2"/></g></svg><p>${
+    escaped(title)
+  }</p></div></div>
 <noscript>This page needs JavaScript.</noscript>
 </body>
 </html>

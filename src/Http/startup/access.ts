@@ -21,13 +21,14 @@ import { CurrentUser } from "../../Security/CurrentUser.ts"
 import * as AccessPolicy from "../AccessPolicy.ts"
 import type * as OpenApi from "../OpenApi.ts"
 import * as File from "../openapi/cachedFile.ts"
-import { rulesOf } from "../resource/rules.ts"
+import { noRules, rulesOf } from "../resource/rules.ts"
 import { linkedEndpoints } from "../response/links.ts"
 import type { ErrorResponses } from "../response/translatedResponses.ts"
 import { makeAuthenticator } from "../routes/authentication.ts"
 import { type Authorization, makeAuthorization } from "../routes/authorization.ts"
 import type { ImplementedResource, ImplementedService } from "../routes/implemented.ts"
 import { CredentialsUnprovided } from "./credentialsUnprovided.ts"
+import { type MonitoringPage, withMonitoring } from "./servedDocument.ts"
 
 /** What a service with access control checks requests with. */
 export interface Access extends Authorization {
@@ -72,54 +73,66 @@ export const accessOf = Effect.fnUntraced(function*({ errorResponses, realm, reg
 })
 
 /** Answers with the document of what the caller may do, for the last 64 sets of grants. */
-export const callerDocument = Effect.fnUntraced(function*({ documentOf, registrations, unauthenticated, roles = {} }: {
-  readonly registrations: ReadonlyArray<ImplementedResource | ImplementedService>
-  readonly roles: { readonly [role: string]: ReadonlyArray<string> } | undefined
-  readonly documentOf: (policy: AccessPolicy.AccessPolicy) => OpenApi.Document
-  readonly unauthenticated: Effect.Effect<HttpServerResponse.HttpServerResponse>
-}) {
-  const possibleGrants = makePossibleGrants(
-    registrations.map((registration) => ({
-      rules: registration.rules,
-      model: registration._tag === "Resource" ? registration.model : undefined
-    })),
-    roles
-  )
-  const policyOf = (ids: ReadonlyArray<ReadonlyArray<number>>) =>
-    AccessPolicy.make(
-      registrations.map((registration, i) => ({
-        ...registration,
-        // The others keep their places: a call with a rule of its own is under that one.
-        rules: rulesOf(
-          registration.rules.grants.map((rule, number) =>
-            ids[i]?.includes(number) === true ? rule : { ...rule, permission: Denied }
-          ),
-          registration.rules.restrictions
-        )
-      })),
-      true
+export const callerDocument = Effect.fnUntraced(
+  function*({ documentOf, monitoring, registrations, unauthenticated, roles = {} }: {
+    readonly registrations: ReadonlyArray<ImplementedResource | ImplementedService>
+    readonly roles: { readonly [role: string]: ReadonlyArray<string> } | undefined
+    readonly documentOf: (policy: AccessPolicy.AccessPolicy) => OpenApi.Document
+    /** The pages for those who operate the service. */
+    readonly monitoring: ReadonlyArray<MonitoringPage>
+    readonly unauthenticated: Effect.Effect<HttpServerResponse.HttpServerResponse>
+  }) {
+    const possibleGrants = makePossibleGrants(
+      [
+        ...registrations.map((registration) => ({
+          rules: registration.rules,
+          model: registration._tag === "Resource" ? registration.model : undefined
+        })),
+        ...monitoring.map(({ endpoint }) => ({ rules: endpoint?.rules ?? noRules, model: undefined }))
+      ],
+      roles
     )
-  const files = yield* Cache.make({
-    capacity: 64,
-    lookup: (key: string) =>
-      Effect.suspend(() => {
-        const document = documentOf(policyOf(idsIn(key)))
-        return Effect.map(File.make(JSON.stringify(document), { contentType: "application/json" }), (file) => ({
-          file,
-          isEmpty: Object.keys(document.paths).length === 0
-        }))
-      })
-  })
-  const answer = Effect.fnUntraced(function*({ context }: Fiber.Fiber<unknown, unknown>) {
-    const request = Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
-    const user = Context.getOrUndefined(context, CurrentUser)
-    const ids = yield* Effect.catchTag(possibleGrants(user, request), "DocumentInvalid", (error) => Effect.die(error))
-    // Other requests wait for the same document.
-    const { file, isEmpty } = yield* Effect.uninterruptible(Cache.get(files, keyOf(ids)))
-    return isEmpty && user === undefined ? yield* unauthenticated : file.respond(request)
-  })
-  return Effect.withFiber(answer)
-})
+    const policyOf = (ids: ReadonlyArray<ReadonlyArray<number>>) =>
+      AccessPolicy.make(
+        registrations.map((registration, i) => ({
+          ...registration,
+          // The others keep their places: a call with a rule of its own is under that one.
+          rules: rulesOf(
+            registration.rules.grants.map((rule, number) =>
+              ids[i]?.includes(number) === true ? rule : { ...rule, permission: Denied }
+            ),
+            registration.rules.restrictions
+          )
+        })),
+        true
+      )
+    const files = yield* Cache.make({
+      capacity: 64,
+      lookup: (key: string) =>
+        Effect.suspend(() => {
+          const ids = idsIn(key)
+          const document = documentOf(policyOf(ids))
+          const open = monitoring.filter(({ endpoint }, i) =>
+            endpoint === undefined || ids[registrations.length + i]?.length !== 0
+          )
+          const described = withMonitoring(document, open)
+          return Effect.map(File.make(JSON.stringify(described), { contentType: "application/json" }), (file) => ({
+            file,
+            isEmpty: Object.keys(document.paths).length === 0
+          }))
+        })
+    })
+    const answer = Effect.fnUntraced(function*({ context }: Fiber.Fiber<unknown, unknown>) {
+      const request = Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
+      const user = Context.getOrUndefined(context, CurrentUser)
+      const ids = yield* Effect.catchTag(possibleGrants(user, request), "DocumentInvalid", (error) => Effect.die(error))
+      // Other requests wait for the same document.
+      const { file, isEmpty } = yield* Effect.uninterruptible(Cache.get(files, keyOf(ids)))
+      return isEmpty && user === undefined ? yield* unauthenticated : file.respond(request)
+    })
+    return Effect.withFiber(answer)
+  }
+)
 
 // internal
 

@@ -13,7 +13,7 @@ import type { Translations } from "../Translations.ts"
 import * as Documentation from "./documentation.ts"
 import type { ServiceParts } from "./engineParts.ts"
 import { enabled, monitored } from "./monitored.ts"
-import { servedDocument } from "./servedDocument.ts"
+import { type MonitoringPage, servedDocument } from "./servedDocument.ts"
 import type { RouteSurroundings, ServedRoute } from "./surroundings.ts"
 
 interface Made extends ServiceParts, RouteSurroundings {
@@ -27,19 +27,20 @@ export const builtInRoutes = Effect.fnUntraced(function*(made: Made) {
   const { migrations, respondBadRequest } = made
   const { first, pages } = yield* monitored(yield* enabled, migrations)
   const keys = yield* Effect.serviceOption(Keys)
-  const { document, routes: documentation } = yield* documentationRoutes(made)
+  const monitoring = pages.map(({ handler, path, require }): ServedRoute => ({
+    method: "GET",
+    path,
+    handler,
+    respondBadRequest,
+    endpoint: pageEndpoint("monitoring", "GET", path, require)
+  }))
+  const { document, routes: documentation } = yield* documentationRoutes({ ...made, monitoring })
   const routes: ReadonlyArray<ServedRoute> = [
     ...documentation.map((route) => ({ ...route, respondBadRequest })),
-    ...pages.map(({ handler, path, require }) => ({
-      method: "GET" as const,
-      path,
-      handler,
-      respondBadRequest,
-      endpoint: pageEndpoint("monitoring", "GET", path, require)
-    })),
+    ...monitoring,
     ...keys._tag === "Some" ? [keysRoute(keys.value, respondBadRequest)] : []
   ]
-  return { document, probes: first, routes }
+  return { document, monitoring, probes: first, routes }
 })
 
 /** What grants name a path by that not everybody gets. */
@@ -78,7 +79,9 @@ const keysRoute = (keys: Keys["Service"], respondBadRequest: BadRequestResponder
 }
 
 /** The OpenAPI document, and the pages that show it. */
-const documentationRoutes = Effect.fnUntraced(function*({ access, all, openApi, security, ...made }: Made) {
+const documentationRoutes = Effect.fnUntraced(function*(
+  { access, all, monitoring, openApi, security, ...made }: Made & { readonly monitoring: ReadonlyArray<MonitoringPage> }
+) {
   if (openApi === undefined) return { document: undefined, routes: [] }
   const documentOf = servedDocument({ ...made, openApi, schemes: access?.schemes ?? [] })
   const document = documentOf(AccessPolicy.make(all, access !== undefined))
@@ -86,6 +89,7 @@ const documentationRoutes = Effect.fnUntraced(function*({ access, all, openApi, 
     ? undefined
     : yield* (yield* Effect.promise(() => import("./access.ts"))).callerDocument({
       registrations: all,
+      monitoring,
       roles: security?.roles,
       documentOf: (policy) => documentOf(policy, { omitsUnreachable: true }),
       unauthenticated: access.credentialsNeeded

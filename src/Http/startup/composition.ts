@@ -31,7 +31,7 @@ import { builtInRoutes } from "./builtInRoutes.ts"
 import type { ServiceParts } from "./engineParts.ts"
 import { isMeasured } from "./monitored.ts"
 import { registeredRoutes } from "./registeredRoutes.ts"
-import { limitsOf, servedDocument, tokenPathOf } from "./servedDocument.ts"
+import { limitsOf, type MonitoringPage, servedDocument, tokenPathOf } from "./servedDocument.ts"
 import { respondingOf } from "./stages.ts"
 import type { ServedRoute, ServiceSurroundings } from "./surroundings.ts"
 import { unusedKeys } from "./unusedKeys.ts"
@@ -65,14 +65,14 @@ export const compose = Effect.fnUntraced(function*(parts: ServiceParts) {
     translations
   }
   const { doors, repositories, routes: registered } = yield* registeredRoutes(made)
-  const { document, probes, routes: builtIn } = yield* builtInRoutes(made)
+  const { document, monitoring, probes, routes: builtIn } = yield* builtInRoutes(made)
   const cors = yield* configuredCors
   const own = [...registered, ...builtIn]
   const mcp = yield* mcpRoutesOf(
     { ...made, cors, document, routes: own, services: repositories },
     () => surroundings
   )
-  const explorer = yield* explorerRoutesOf({ ...made, routes: own }, () => surroundings)
+  const explorer = yield* explorerRoutesOf({ ...made, monitoring, routes: own }, () => surroundings)
   const routes = [...own, ...mcp?.routes ?? [], ...explorer]
   // Streams end before the server waits for what it still answers.
   const endStreams = Effect.all([live?.streams.end ?? Effect.void, mcp?.end ?? Effect.void], { discard: true })
@@ -199,7 +199,10 @@ const explorerRoutesOf = Effect.fnUntraced(function*(
   { explorer, openApi, ...made }:
     & ServiceParts
     & Pick<ServiceSurroundings, "access" | "limits" | "respondBadRequest" | "routes">
-    & { readonly all: ReadonlyArray<ImplementedResource | ImplementedService> },
+    & {
+      readonly all: ReadonlyArray<ImplementedResource | ImplementedService>
+      readonly monitoring: ReadonlyArray<MonitoringPage>
+    },
   surroundings: () => ServiceSurroundings
 ) {
   if (explorer === undefined) return []

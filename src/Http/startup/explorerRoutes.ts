@@ -17,6 +17,7 @@ import { innerAnswers } from "../routes/innerAnswers.ts"
 import { type Responding, withoutParameters } from "../routes/route.ts"
 import type { Access } from "./access.ts"
 import { pageEndpoint } from "./builtInRoutes.ts"
+import { type MonitoringPage, withMonitoring } from "./servedDocument.ts"
 import type { ServedRoute } from "./surroundings.ts"
 
 /** Makes the routes. */
@@ -25,6 +26,7 @@ export const explorerRoutes = Effect.fnUntraced(function*({
   all,
   documentOf,
   limits,
+  monitoring,
   name,
   options,
   respondBadRequest,
@@ -41,6 +43,8 @@ export const explorerRoutes = Effect.fnUntraced(function*({
     options?: Pick<OpenApi.Options, "omitsUnreachable">
   ) => OpenApi.Document
   readonly limits: Limits
+  /** The pages for those who operate the service. */
+  readonly monitoring: ReadonlyArray<MonitoringPage>
   /** The name of the service. */
   readonly name: string
   readonly options: ExplorerAt
@@ -94,7 +98,7 @@ export const explorerRoutes = Effect.fnUntraced(function*({
       ...open(
         "GET",
         at.document,
-        withoutParameters(yield* describing({ access, all, documentOf, roles }), respondBadRequest)
+        withoutParameters(yield* describing({ access, all, documentOf, monitoring, roles }), respondBadRequest)
       ),
       endpoint: access === undefined ? undefined : pageEndpoint("explorer", "description", at.document, require)
     },
@@ -111,24 +115,28 @@ export const explorerRoutes = Effect.fnUntraced(function*({
 const maxAnswer = 65_536
 
 /** The OpenAPI document of the caller: what they may do, see and set. */
-const describing = Effect.fnUntraced(function*({ access, all, documentOf, roles }: {
+const describing = Effect.fnUntraced(function*({ access, all, documentOf, monitoring, roles }: {
   readonly access: Access | undefined
   readonly all: ReadonlyArray<ImplementedResource | ImplementedService>
   readonly documentOf: (
     policy: AccessPolicy.AccessPolicy,
     options?: Pick<OpenApi.Options, "omitsUnreachable">
   ) => OpenApi.Document
+  readonly monitoring: ReadonlyArray<MonitoringPage>
   readonly roles: { readonly [role: string]: ReadonlyArray<string> } | undefined
 }) {
   if (access === undefined) {
     const json = Effect.suspend(() =>
-      File.make(JSON.stringify(documentOf(AccessPolicy.make(all, false))), { contentType: "application/json" })
+      File.make(JSON.stringify(withMonitoring(documentOf(AccessPolicy.make(all, false)), monitoring)), {
+        contentType: "application/json"
+      })
     )
     return File.respondWith(yield* Effect.cached(json))
   }
   const { callerDocument } = yield* Effect.promise(() => import("./access.ts"))
   return yield* callerDocument({
     registrations: all,
+    monitoring,
     roles,
     documentOf: (policy) => documentOf(policy, { omitsUnreachable: true }),
     unauthenticated: access.credentialsNeeded

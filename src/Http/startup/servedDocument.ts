@@ -1,5 +1,6 @@
 /** The OpenAPI document that a service serves. */
 import type * as HttpApi from "effect/http-api/HttpApi"
+import type { Rules } from "../../Access/Grant.ts"
 import type { Scheme } from "../../Security/Authentication.ts"
 import type { AccessPolicy } from "../AccessPolicy.ts"
 import { RateLimiting } from "../Guard.ts"
@@ -28,6 +29,18 @@ export const servedDocument = ({ api, limits, openApi, rateLimits, registrations
   return (policy: AccessPolicy, options: Pick<OpenApi.Options, "omitsUnreachable"> = {}): OpenApi.Document =>
     OpenApi.make({ api: limited, registrations, policy }, { limits, ...own, ...openApi, ...options })
 }
+
+/** A page for those who operate the service; without rules, it is for everybody. */
+export interface MonitoringPage {
+  readonly path: string
+  readonly endpoint?: { readonly rules: Rules } | undefined
+}
+
+/** A document that says which of these pages its reader may ask. */
+export const withMonitoring = (document: OpenApi.Document, pages: ReadonlyArray<MonitoringPage>) => ({
+  ...document,
+  "x-monitoring": pages.map(({ path }) => path)
+})
 
 /** The limits of the program, those of the configuration before them; `undefined` if neither has any. */
 export const limitsOf = (

@@ -1,7 +1,7 @@
 import { KernelError } from "@appkernel/react-admin"
 import CheckIcon from "@mui/icons-material/CheckCircleOutlined"
 import ErrorIcon from "@mui/icons-material/ErrorOutlined"
-import { Box, Card, Typography } from "@mui/material"
+import { Box, Card, Skeleton, Typography } from "@mui/material"
 import { useQuery } from "@tanstack/react-query"
 import { useTranslate } from "react-admin"
 import { useConnection } from "../data/Description.tsx"
@@ -10,10 +10,14 @@ import { isDown, isRefused } from "../data/retry.ts"
 import { textOf } from "../data/text.ts"
 
 /** Whether the service and what it stands on work, for those who may know. */
-export const Health = () => {
+export const Health = ({ isAsked, isExpected }: {
+  readonly isAsked: boolean
+  /** Whether the service says that the caller may know. */
+  readonly isExpected: boolean
+}) => {
   const translate = useTranslate()
   const { ask } = useConnection()
-  const { data, error } = useQuery({
+  const { data, error, isPending } = useQuery({
     queryKey: ["health"],
     queryFn: () =>
       ask({ path: "/health" }).catch((error: unknown) => {
@@ -21,6 +25,7 @@ export const Health = () => {
         if (error instanceof KernelError && isObject(error.body["checks"])) return error.body
         throw error
       }),
+    enabled: isAsked,
     retry: false,
     // A browser that is offline asks as well, and learns that nobody answers.
     networkMode: "always",
@@ -28,13 +33,14 @@ export const Health = () => {
   })
   // What was answered before says nothing of now.
   const isAnswered = error === null && isObject(data)
-  if (!isAnswered && !isDown(error)) return null
+  if (!isAnswered && !isDown(error) && !(isPending && isExpected)) return null
   const checks = isAnswered && isObject(data["checks"]) ? Object.entries(data["checks"]) : []
   return (
     <Box component="section">
       <Typography variant="h2" sx={{ mb: 1 }}>{translate("explorer.home.health")}</Typography>
       <Card sx={{ px: 2, py: 1 }}>
-        <Line name={translate("explorer.home.service")} isUp={isAnswered && data["status"] === "ok"} />
+        {isPending && <Skeleton height={36} animation={false} />}
+        {!isPending && <Line name={translate("explorer.home.service")} isUp={isAnswered && data["status"] === "ok"} />}
         {checks.map(([name, check]) => (
           <Line
             key={name}

@@ -1,7 +1,8 @@
 import { Box, Card, Typography } from "@mui/material"
-import { lazy, Suspense, useMemo } from "react"
+import { lazy, Suspense, useDeferredValue, useEffect, useMemo, useState } from "react"
 import { useTranslate } from "react-admin"
 import { useService } from "../data/Description.tsx"
+import { whenIdle } from "../layout/later.tsx"
 import { PageTitle } from "../layout/PageTitle.tsx"
 import { Failing, isWork } from "./Failing.tsx"
 import { Health } from "./Health.tsx"
@@ -11,10 +12,18 @@ import { ModelCard } from "./ModelCard.tsx"
 // After an update of the service, an open page may ask for a file that is gone: the rest of the home does without it.
 const Metrics = lazy(() => import("./Metrics.tsx").catch(() => ({ default: () => null })))
 
+/** The home, which is made after what surrounds it, in parts between which the browser answers. */
+export const Home = () => useDeferredValue(true, false) && <Parts />
+
 /** What there is, what has happened to it, and whether the service works. */
-export const Home = () => {
+const Parts = () => {
   const translate = useTranslate()
-  const { resources, title } = useService()
+  const { monitoring, resources, title } = useService()
+  const [isIdle, setIdle] = useState(false)
+  // What the service does is asked after the documents, so that these don't wait.
+  useEffect(() => whenIdle(() => setIdle(true)), [])
+  // A service that does not say it is asked.
+  const isMonitored = (path: string) => monitoring?.includes(path) !== false
   const listed = useMemo(() => resources.filter(({ may }) => may.list), [resources])
   return (
     <Box>
@@ -40,14 +49,16 @@ export const Home = () => {
           </Card>
         </Box>
         <Box sx={{ display: "grid", gap: 2, alignContent: "start", minWidth: 0 }}>
-          <Health />
+          {isMonitored("/health") && <Health isAsked={isIdle} isExpected={monitoring !== undefined} />}
           {resources.filter(isWork).map((resource) => <Failing key={resource.name} resource={resource} />)}
         </Box>
       </Box>
       <Box sx={{ mt: 3 }}>
-        <Suspense>
-          <Metrics />
-        </Suspense>
+        {isIdle && isMonitored("/metrics") && (
+          <Suspense>
+            <Metrics />
+          </Suspense>
+        )}
       </Box>
     </Box>
   )

@@ -37,7 +37,8 @@ export const describeService = (document: ReadDocument, metadata: ReadonlyMap<st
     title: document.title,
     version: document.version,
     resources: resources.map((resource) => ({ ...resource, referencedBy: referencesTo(resource.name, resources) })),
-    operations: operationsOf(document, new Set(metadata.keys()))
+    operations: operationsOf(document, new Set(metadata.keys())),
+    ...document.monitoring === undefined ? {} : { monitoring: document.monitoring }
   }
 }
 

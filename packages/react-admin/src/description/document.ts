@@ -1,5 +1,5 @@
 /** The OpenAPI document of a service, by its registrations. */
-import { isJson, type Json, jsonList, jsonMember, jsonObject, jsonText } from "./json.ts"
+import { isJson, type Json, jsonList, jsonMember, jsonObject, jsonText, jsonTexts } from "./json.ts"
 
 /** An operation of the document. */
 export interface Operation {
@@ -32,6 +32,8 @@ export interface ReadDocument {
   readonly registrations: ReadonlyMap<string, ReadonlyMap<string, Operation>>
   /** Whether there is no access control: the document has no scheme of credentials. */
   readonly isOpen: boolean
+  /** The paths of health and metrics that are the caller's; `undefined` if the document does not say it. */
+  readonly monitoring: ReadonlyArray<string> | undefined
   /** The path at which tokens are issued. */
   readonly tokenPath: string | undefined
   /** Follows a reference to a component, and the alternatives of a value that may be `null`. */
@@ -89,6 +91,7 @@ export const readDocument = (document: Json): ReadDocument => {
     version: jsonText(jsonObject(info)["version"]) ?? "",
     registrations,
     isOpen: Object.keys(schemes).length === 0,
+    monitoring: document["x-monitoring"] === undefined ? undefined : jsonTexts(document["x-monitoring"]),
     tokenPath,
     resolve
   }
