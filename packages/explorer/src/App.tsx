@@ -6,39 +6,44 @@ import {
 } from "@appkernel/react-admin"
 import { CssBaseline } from "@mui/material"
 import { QueryClient } from "@tanstack/react-query"
-import { useCallback, useEffect, useMemo, useState } from "react"
+import { startTransition, useCallback, useEffect, useMemo, useState } from "react"
 import {
   AdminContext,
-  AdminUI,
   type AuthProvider,
+  CoreAdminUI,
   CustomRoutes,
+  Error as Failed,
+  LoadingPage,
+  Notification,
   Resource,
   useI18nProvider,
   useLocaleState,
   useTranslate
 } from "react-admin"
 import { Route } from "react-router-dom"
-import { AccountPage } from "./account/AccountPage.tsx"
 import { accountPath } from "./account/accountPath.ts"
 import { DescriptionProvider } from "./data/Description.tsx"
-import { nameOf } from "./data/documents.ts"
+import { isObject, nameOf } from "./data/documents.ts"
 import { preferences } from "./data/preferences.ts"
-import { patiently, retry, retryDelay } from "./data/retry.ts"
-import { CreatePage } from "./documents/CreatePage.tsx"
-import { DocumentPage } from "./documents/DocumentPage.tsx"
+import { isDown, patiently, retry, retryDelay } from "./data/retry.ts"
 import { keepDraftsOf } from "./documents/drafts.ts"
 import { Home } from "./home/Home.tsx"
+import { later, loadAll } from "./layout/later.tsx"
 import { Layout } from "./layout/Layout.tsx"
 import { NothingHere } from "./layout/NothingHere.tsx"
 import { SignIn } from "./layout/SignIn.tsx"
 import { Waiting } from "./layout/Waiting.tsx"
-import { ResourceList } from "./lists/ResourceList.tsx"
 import { darkTheme, lightTheme } from "./theme.ts"
+
+const AccountPage = later(() => import("./account/AccountPage.tsx").then(({ AccountPage }) => AccountPage))
+const CreatePage = later(() => import("./documents/CreatePage.tsx").then(({ CreatePage }) => CreatePage))
+const DocumentPage = later(() => import("./documents/DocumentPage.tsx").then(({ DocumentPage }) => DocumentPage))
+const ResourceList = later(() => import("./lists/ResourceList.tsx").then(({ ResourceList }) => ResourceList))
 
 /** How far somebody is with signing in. */
 type Session =
   | { readonly is: "checking" }
-  | { readonly is: "signedOut" }
+  | { readonly is: "signedOut"; readonly isUnfinished?: boolean }
   | { readonly is: "failed"; readonly message: string }
   | { readonly is: "signedIn"; readonly service: ServiceDescription }
 
@@ -47,11 +52,13 @@ const store = preferences()
 const queries = new QueryClient({ defaultOptions: { queries: { retry, retryDelay } } })
 
 interface AppProps {
+  /** Whether somebody is signed in, which is asked already. */
+  readonly checked: Promise<void>
   readonly connection: KernelConnection
   readonly i18nProvider: KernelI18nProvider
 }
 
-export const App = ({ connection, i18nProvider }: AppProps) => {
+export const App = ({ checked, connection, i18nProvider }: AppProps) => {
   const [session, setSession] = useState<Session>({ is: "checking" })
 
   const fail = useCallback((error: unknown) => {
@@ -63,7 +70,9 @@ export const App = ({ connection, i18nProvider }: AppProps) => {
     try {
       const service = await patiently(() => connection.describe())
       keepDraftsOf(await connection.authProvider.getIdentity().then(({ id }) => id, () => ""))
-      setSession({ is: "signedIn", service })
+      // The page is made in parts, between which the browser answers.
+      startTransition(() => setSession({ is: "signedIn", service }))
+      loadAll()
     } catch (error) {
       fail(error)
     }
@@ -80,10 +89,15 @@ export const App = ({ connection, i18nProvider }: AppProps) => {
       },
       // The page of the sign-in takes the place of what was there, whose address stays.
       logout: async (params) => {
+        let isUnfinished = false
         try {
           await provider.logout(params)
+        } catch (error) {
+          isUnfinished = isDown(error)
+          // The page of the sign-in says so, but not that the other sign-ins go on.
+          if (!isUnfinished || isObject(params)) throw error
         } finally {
-          setSession({ is: "signedOut" })
+          setSession({ is: "signedOut", isUnfinished })
           // Who signs in next in this window is somebody else.
           queries.clear()
         }
@@ -93,9 +107,9 @@ export const App = ({ connection, i18nProvider }: AppProps) => {
     }
   }, [connection, describe])
 
-  const begin = useCallback(async () => {
+  const begin = useCallback(async (asked?: Promise<void>) => {
     try {
-      await patiently(() => connection.authProvider.checkAuth({}))
+      await (asked ?? patiently(() => connection.authProvider.checkAuth({})))
     } catch (error) {
       return fail(error)
     }
@@ -103,10 +117,10 @@ export const App = ({ connection, i18nProvider }: AppProps) => {
   }, [connection, describe, fail])
   useEffect(() => {
     const start = async () => {
-      await begin()
+      await begin(checked)
     }
     void start()
-  }, [begin])
+  }, [begin, checked])
 
   const signOut = () => authProvider.logout({})
   return (
@@ -125,11 +139,17 @@ export const App = ({ connection, i18nProvider }: AppProps) => {
       {session.is === "failed" && (
         <Waiting
           message={session.message}
-          onRetry={begin}
+          onRetry={() => begin()}
           onSignOut={signOut}
         />
       )}
-      {session.is === "signedOut" && <SignIn />}
+      {session.is === "signedOut" && (
+        <SignIn
+          onUnfinished={session.isUnfinished === true
+            ? () => connection.authProvider.logout({}).then(() => setSession({ is: "signedOut" }))
+            : undefined}
+        />
+      )}
       {session.is === "signedIn" && session.service.resources.length === 0 && <NothingForYou onSignOut={signOut} />}
       {session.is === "signedIn" && session.service.resources.length > 0 && (
         <Explorer connection={connection} service={session.service} />
@@ -165,12 +185,15 @@ const Explorer = (
   { connection, service }: { readonly connection: KernelConnection; readonly service: ServiceDescription }
 ) => (
   <DescriptionProvider connection={connection} service={service}>
-    <AdminUI
+    <CoreAdminUI
       title={service.title}
       dashboard={Home}
       layout={Layout}
+      loading={LoadingPage}
+      error={Failed}
       catchAll={NothingHere}
       loginPage={false}
+      authCallbackPage={false}
       disableTelemetry
     >
       {service.resources.map((resource) => (
@@ -187,6 +210,7 @@ const Explorer = (
       <CustomRoutes>
         <Route path={accountPath} element={<AccountPage />} />
       </CustomRoutes>
-    </AdminUI>
+    </CoreAdminUI>
+    <Notification />
   </DescriptionProvider>
 )

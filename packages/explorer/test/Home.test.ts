@@ -177,7 +177,51 @@ inBrowser("The home of the explorer", (open) => {
         await page.getByRole("heading", { name: "Health" }).waitFor()
       })
       assert.deepStrictEqual(explorer.problems, [])
-    }))
+    }).pipe(Effect.provide(measured)))
+
+  it.live("asks only for what is theirs, of three people on every page", () =>
+    Effect.gen(function*() {
+      const { baseUrl, editor } = yield* library
+      const { result: author } = yield* editor.authors.create({ payload: { name: "Ann Author" } })
+      yield* editor.books.create({ payload: { title: "Tea", state: "printed", price: 12, author } })
+      yield* editor.racks.create({ payload: { name: "Rack", depth: 1, spot: { row: 1, label: "a" } } })
+      yield* editor.posters.create({ payload: { name: "Poster" } })
+      yield* Effect.forEach(["editor", "reader", "operator"], (role) =>
+        Effect.gen(function*() {
+          const explorer = yield* opened(open, baseUrl)
+          const { page } = explorer
+          const asked: Array<string> = []
+          const refused: Array<string> = []
+          page.on("response", (response) => {
+            const what = `${role}: ${response.status()} ${new URL(response.url()).pathname}`
+            asked.push(what)
+            // A stove that is cold is a 503 of the health.
+            if (response.status() >= 400 && response.status() < 500) refused.push(what)
+          })
+          yield* Effect.promise(async () => {
+            page.setDefaultTimeout(30_000)
+            // It is loaded when there is nothing else to do, after everything that the home asks.
+            const idle = page.waitForResponse(/ResourceList-.*js/u)
+            await signIn(explorer, role)
+            await idle
+            if (role === "operator") await page.getByRole("img", { name: /^Requests/u }).waitFor()
+            for (const name of ["Books", "Authors", "Genres", "Posters", "Racks", "Jobs", "Deliveries"]) {
+              const model = page.getByRole("menuitem", { name })
+              if (await model.count() === 0) continue
+              await model.click()
+              await page.getByRole("heading", { name, level: 1 }).waitFor()
+              const documents = page.locator("tbody tr a")
+              await documents.first().or(page.getByRole("heading", { name: /yet|No/u, level: 2 })).first().waitFor()
+              if (await documents.count() === 0) continue
+              await documents.first().click()
+              await page.getByRole("tab").first().waitFor()
+              for (const tab of await page.getByRole("tab").all()) await tab.click()
+            }
+          })
+          assert.deepStrictEqual(refused, [])
+          assert.isAbove(asked.length, 15)
+        }), { discard: true })
+    }).pipe(Effect.provide(measured)))
 })
 
 describe("Metrics of the explorer", () => {

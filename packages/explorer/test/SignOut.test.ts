@@ -14,6 +14,29 @@ const bank = KernelEngine.make("bank")
   .enableExplorer()
 
 inBrowser("The explorer", (open) => {
+  it.live("says that the service has not answered a sign-out, and ends the sign-in when it does", () =>
+    Effect.gen(function*() {
+      const { baseUrl } = yield* library
+      const explorer = yield* opened(open, baseUrl)
+      const { page } = explorer
+      yield* Effect.promise(async () => {
+        await page.clock.install()
+        await signIn(explorer, "editor")
+        await page.route("**/session", (route) => route.abort())
+        await page.getByRole("button", { name: "Account" }).or(page.getByLabel("Profile")).first().click()
+        await page.getByRole("menuitem", { name: "Logout" }).click()
+        await page.getByText("The service has not answered your sign-out").waitFor()
+        await page.clock.fastForward(6_000)
+        await page.getByText("The service has not answered your sign-out").waitFor()
+        await page.unroute("**/session")
+        await page.clock.fastForward(6_000)
+        await page.getByText("The service has not answered your sign-out").waitFor({ state: "detached" })
+        await page.reload()
+        await page.getByLabel("Username").waitFor()
+      })
+      assert.deepStrictEqual(explorer.problems, [])
+    }))
+
   it.live("shows nothing of somebody whose sign-out has failed to who signs in next, and says that it has", () =>
     Effect.gen(function*() {
       const { baseUrl, editor } = yield* library

@@ -1,5 +1,5 @@
 import type { ResourceDescription } from "@appkernel/react-admin"
-import { Box, Card, Typography } from "@mui/material"
+import { Box, Card, Skeleton, Typography } from "@mui/material"
 import { Link, useGetList, useLocaleState, useTranslate } from "react-admin"
 import { ago } from "../data/ago.ts"
 import { instantOf } from "../data/dateTime.ts"
@@ -7,6 +7,7 @@ import { type Document, nameOf } from "../data/documents.ts"
 import { sentenceOf } from "../data/sentences.ts"
 import { textOf } from "../data/text.ts"
 import { NameLink } from "../fields/NameLink.tsx"
+import { useNewest } from "./newest.ts"
 
 /** What is work of the service, by its models: the state in which somebody has to look at it, and since when it is. */
 const works: { readonly [model: string]: { readonly state: string; readonly time: string } } = {
@@ -23,12 +24,15 @@ export const Failing = ({ resource }: { readonly resource: ResourceDescription }
   const { labelPlural, model, name } = resource
   const { state, time } = works[model]!
   const filter = { state: { "[]": [state] } }
+  const all = useNewest([resource])[0]
+  // Where there is none at all, none has failed.
+  const isNone = all?.data?.total === 0
   const { data = [], error, isPending, pageInfo, total } = useGetList<Document>(name, {
     filter,
     pagination: { page: 1, perPage: 5 },
     sort: { field: time, order: "DESC" }
-  })
-  if (isPending) return null
+  }, { enabled: all?.isPending === false && !isNone })
+  const isAsked = isPending && !isNone
   const known = total ?? data.length
   const isMore = total === undefined && pageInfo?.hasNextPage === true
   const count = new Intl.NumberFormat(locale).format(known)
@@ -37,7 +41,9 @@ export const Failing = ({ resource }: { readonly resource: ResourceDescription }
       <Box sx={{ display: "flex", alignItems: "baseline", gap: 1, mb: 1 }}>
         <Typography variant="h2">{labelPlural}</Typography>
         <Box sx={{ ml: "auto", fontSize: "0.8125rem" }}>
-          {error !== null
+          {isAsked
+            ? <Skeleton width={80} animation={false} />
+            : error !== null
             ? sentenceOf(error)
             : known === 0
             ? translate("explorer.home.noneFailed")

@@ -1,6 +1,6 @@
 import type { ResourceDescription } from "@appkernel/react-admin"
-import { Box, Chip, LinearProgress, Typography } from "@mui/material"
-import { useQueries, useQueryClient } from "@tanstack/react-query"
+import { Box, Chip, Skeleton, Typography } from "@mui/material"
+import { useQueryClient } from "@tanstack/react-query"
 import { useEffect, useState } from "react"
 import { useLocaleState, useTranslate } from "react-admin"
 import { ago } from "../data/ago.ts"
@@ -11,9 +11,7 @@ import { NameLink } from "../fields/NameLink.tsx"
 import { toneOf } from "../fields/tones.ts"
 import { Initial } from "../layout/Initial.tsx"
 import { newestField } from "../lists/order.ts"
-
-/** How many documents are shown, of all models together. */
-const shownCount = 8
+import { newest as newestKey, newestCount, useNewest } from "./newest.ts"
 
 interface Entry {
   readonly resource: ResourceDescription
@@ -22,9 +20,6 @@ interface Entry {
   /** What somebody has just done to it. */
   readonly change?: string
 }
-
-/** What the queries of the newest documents have in common. */
-const latest = "latest"
 
 const keyOf = ({ document, resource }: Entry): string => `${resource.name} ${document.id}`
 
@@ -42,14 +37,14 @@ const useHappened = (resources: ReadonlyArray<ResourceDescription>): ReadonlyArr
         if (operation === "reset") {
           // Something may have been missed, or is no longer the caller's to see.
           setHappened([])
-          void queries.invalidateQueries({ predicate: ({ queryKey }) => queryKey[1] === latest })
+          void queries.invalidateQueries({ predicate: ({ queryKey }) => queryKey[1] === newestKey })
           return
         }
         const resource = watched.find((one) => one.name === name)
         if (resource === undefined || id === undefined) return
         const document = { ...record, id: String(id) }
         const entry = { resource, document, time: time ?? new Date(), change: operation }
-        setHappened((before) => [entry, ...before.filter((one) => keyOf(one) !== keyOf(entry))].slice(0, shownCount))
+        setHappened((before) => [entry, ...before.filter((one) => keyOf(one) !== keyOf(entry))].slice(0, newestCount))
       }
     )
   }, [dataProvider, queries, resources])
@@ -60,24 +55,20 @@ const useHappened = (resources: ReadonlyArray<ResourceDescription>): ReadonlyArr
 export const Latest = ({ resources }: { readonly resources: ReadonlyArray<ResourceDescription> }) => {
   const translate = useTranslate()
   const [locale] = useLocaleState()
-  const { dataProvider } = useConnection()
   const happened = useHappened(resources)
   const dated = resources.flatMap((resource) => {
     const field = newestField(resource)
     return field === undefined ? [] : [{ resource, field }]
   })
-  const answers = useQueries({
-    queries: dated.map(({ field, resource }) => ({
-      queryKey: [resource.name, latest],
-      queryFn: () =>
-        dataProvider.getList<Document>(resource.name, {
-          pagination: { page: 1, perPage: shownCount },
-          sort: { field, order: "DESC" },
-          meta: { count: "none" }
-        })
-    }))
-  })
-  if (answers.some(({ isPending }) => isPending)) return <LinearProgress aria-label={translate("ra.page.loading")} />
+  const answers = useNewest(dated.map(({ resource }) => resource))
+  if (answers.some(({ isPending }) => isPending)) {
+    // As high as what comes, so that nothing jumps.
+    return (
+      <Box component="output" sx={{ display: "block", px: 2 }} aria-label={translate("ra.page.loading")}>
+        {Array.from({ length: newestCount }, (_, i) => <Skeleton key={i} height={57} animation={false} />)}
+      </Box>
+    )
+  }
   const dating = answers.flatMap(({ data }, i) => {
     const { field, resource } = dated[i]!
     return (data?.data ?? []).flatMap((document): ReadonlyArray<Entry> => {
@@ -86,7 +77,7 @@ export const Latest = ({ resources }: { readonly resources: ReadonlyArray<Resour
     })
   }).toSorted((one, other) => other.time.getTime() - one.time.getTime())
   const known = new Set(happened.map(keyOf))
-  const newest = [...happened, ...dating.filter((entry) => !known.has(keyOf(entry)))].slice(0, shownCount)
+  const newest = [...happened, ...dating.filter((entry) => !known.has(keyOf(entry)))].slice(0, newestCount)
   if (newest.length === 0) {
     return <Typography sx={{ p: 2 }} color="textSecondary">{translate("explorer.home.noChanges")}</Typography>
   }

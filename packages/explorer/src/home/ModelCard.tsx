@@ -1,8 +1,8 @@
 import type { ResourceDescription } from "@appkernel/react-admin"
 import { Box, Card, CardActionArea, Skeleton, Typography } from "@mui/material"
-import { Link, useGetList, useLocaleState, useTranslate } from "react-admin"
+import { Link, useLocaleState, useTranslate } from "react-admin"
 import { Initial } from "../layout/Initial.tsx"
-import { newestFirst } from "../lists/order.ts"
+import { useNewest } from "./newest.ts"
 import { StateBar } from "./StateBar.tsx"
 
 /** How many documents a model has and, if they have states, how many are in each. */
@@ -10,10 +10,8 @@ export const ModelCard = ({ resource }: { readonly resource: ResourceDescription
   const translate = useTranslate()
   const [locale] = useLocaleState()
   const { labelPlural, name } = resource
-  const { isPending, total } = useGetList(name, {
-    pagination: { page: 1, perPage: 5 },
-    sort: newestFirst(resource)
-  })
+  const newest = useNewest([resource])[0]
+  const total = newest?.data?.total
   return (
     <Card sx={{ display: "flex", flexDirection: "column" }}>
       <CardActionArea component={Link} to={`/${name}`} sx={{ p: 2, pb: 1, flex: 1 }}>
@@ -25,14 +23,14 @@ export const ModelCard = ({ resource }: { readonly resource: ResourceDescription
           component="div"
           sx={{ fontSize: "1.625rem", fontWeight: 650, mt: 0.75, fontVariantNumeric: "tabular-nums" }}
         >
-          {isPending
-            ? <Skeleton width={60} />
+          {newest?.isPending === true
+            ? <Skeleton width={60} animation={false} />
             : total === undefined
             ? translate("explorer.home.many")
             : new Intl.NumberFormat(locale).format(total)}
         </Typography>
       </CardActionArea>
-      <StateBar resource={resource} />
+      <StateBar resource={resource} total={total} />
     </Card>
   )
 }

@@ -7,13 +7,18 @@ import { isObject } from "../data/documents.ts"
 import { hueOf } from "../fields/tones.ts"
 
 /** The documents of a model by their states: a bar, each part of which leads to its documents. */
-export const StateBar = ({ resource: { fields, may, name, path } }: { readonly resource: ResourceDescription }) => {
+export const StateBar = ({ resource: { fields, may, name, path }, total }: {
+  readonly resource: ResourceDescription
+  /** How many there are, if it is known. */
+  readonly total: number | undefined
+}) => {
   const { ask } = useConnection()
   const [locale] = useLocaleState()
   const state = fields.find(({ isFilterable, path, type }) =>
     type === "enum" && isFilterable && /^(?:state|status|stage)$/u.test(path)
   )
-  const { data = [] } = useQuery({
+  const isCounted = state !== undefined && may.aggregate && total !== 0
+  const { data = [], isPending } = useQuery({
     queryKey: [name, "byState", state?.path],
     queryFn: async (): Promise<ReadonlyArray<readonly [string, number]>> => {
       const pipe = JSON.stringify([{ $group: { _id: `$${state?.path ?? ""}`, count: { $sum: 1 } } }])
@@ -23,9 +28,10 @@ export const StateBar = ({ resource: { fields, may, name, path } }: { readonly r
         typeof _id === "string" && typeof count === "number" ? [[_id, count] as const] : []
       )
     },
-    enabled: state !== undefined && may.aggregate
+    // After the number of all: where there is none, nothing has a state.
+    enabled: isCounted && total !== undefined
   })
-  if (state === undefined || data.length === 0) return <Box sx={{ height: 12 }} />
+  if (state === undefined || data.length === 0) return <Box sx={{ height: isCounted && isPending ? 50 : 12 }} />
   const counts = (state.choices ?? []).flatMap(({ id, label }) => {
     const [, count = 0] = data.find(([value]) => value === id) ?? []
     return count === 0 ? [] : [{ id, label, count }]

@@ -1,12 +1,22 @@
 import { Alert, Box, Button, Card, TextField, Typography } from "@mui/material"
-import { type SyntheticEvent, useState } from "react"
+import { type SyntheticEvent, useEffect, useRef, useState } from "react"
 import { LocalesMenuButton, Notification, ToggleThemeButton, useAuthProvider, useTranslate } from "react-admin"
 import { Logo } from "./Logo.tsx"
 
+/** How often a sign-out is tried again, in milliseconds. */
+const every = 5_000
+
+interface SignInProps {
+  /** Signs out whoever the service has not answered when they did. */
+  readonly onUnfinished: (() => Promise<unknown>) | undefined
+}
+
 /** The page on which somebody signs in. What they came for has its address, and is there when they have. */
-export const SignIn = () => {
+export const SignIn = ({ onUnfinished }: SignInProps) => {
   const translate = useTranslate()
   const provider = useAuthProvider()
+  const isUnfinished = onUnfinished !== undefined
+  const trying = useRef<Promise<unknown>>(undefined)
   const [problem, setProblem] = useState<string>()
   const [isBusy, setBusy] = useState(false)
   const submit = async (event: SyntheticEvent<HTMLFormElement>) => {
@@ -15,6 +25,8 @@ export const SignIn = () => {
     setBusy(true)
     setProblem(undefined)
     try {
+      // The answer to it takes the cookie away.
+      await trying.current
       await provider?.login({ username: entered.get("username"), password: entered.get("password") })
     } catch (error) {
       setProblem(error instanceof Error && error.message !== "" ? error.message : translate("ra.auth.sign_in_error"))
@@ -22,6 +34,14 @@ export const SignIn = () => {
       setBusy(false)
     }
   }
+  useEffect(() => {
+    // Who signs in takes the place of who was there.
+    if (onUnfinished === undefined || isBusy) return undefined
+    const timer = setInterval(() => {
+      trying.current = onUnfinished().catch(() => undefined)
+    }, every)
+    return () => clearInterval(timer)
+  }, [isBusy, onUnfinished])
   return (
     <Box sx={{ minHeight: "100vh", display: "flex", flexDirection: "column" }}>
       <Box component="header" sx={{ display: "flex", justifyContent: "flex-end", p: 1 }}>
@@ -36,6 +56,7 @@ export const SignIn = () => {
             {translate("explorer.signIn.to", { host: globalThis.location.host })}
           </Typography>
           <form onSubmit={(event) => void submit(event)}>
+            {isUnfinished && <Alert severity="warning" sx={{ mb: 1 }}>{translate("explorer.signIn.unfinished")}</Alert>}
             {problem !== undefined && <Alert severity="error" sx={{ mb: 1 }}>{problem}</Alert>}
             <TextField
               name="username"

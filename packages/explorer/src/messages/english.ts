@@ -1,6 +1,8 @@
 /** The texts of the page that react-admin does not have. */
 export const english = {
   again: "Try again",
+  outdated: "The service has another version of this page now.",
+  reload: "Load it again",
   data: "Data",
   unreachable: "The service can't be reached",
   notHere: "There is nothing here, or it isn't yours to see.",
@@ -10,7 +12,13 @@ export const english = {
   total: "%{smart_count} document |||| %{smart_count} documents",
   elements: "%{smart_count} entry |||| %{smart_count} entries",
   deleteTitle: "Delete %{name} %{which}",
-  signIn: { title: "Sign in", to: "to the data of %{host}" },
+  signIn: {
+    title: "Sign in",
+    to: "to the data of %{host}",
+    unfinished:
+      "The service has not answered your sign-out, so this browser may still be signed in. It is tried again until the " +
+      "service answers: leave this page open."
+  },
   signOutEverywhere: {
     label: "Sign out everywhere",
     content: "All your sign-ins end, on this machine and on all others.",

@@ -172,6 +172,8 @@ export const german: Messages = {
   },
   explorer: {
     again: "Noch einmal versuchen",
+    outdated: "Der Dienst hat inzwischen eine andere Fassung dieser Seite.",
+    reload: "Neu laden",
     data: "Daten",
     unreachable: "Der Dienst ist nicht erreichbar",
     notHere: "Hier ist nichts, oder Sie dürfen es nicht sehen.",
@@ -181,7 +183,13 @@ export const german: Messages = {
     total: "%{smart_count} Dokument |||| %{smart_count} Dokumente",
     elements: "%{smart_count} Eintrag |||| %{smart_count} Einträge",
     deleteTitle: "%{name} %{which} löschen",
-    signIn: { title: "Anmelden", to: "bei den Daten von %{host}" },
+    signIn: {
+      title: "Anmelden",
+      to: "bei den Daten von %{host}",
+      unfinished:
+        "Der Dienst hat auf Ihre Abmeldung nicht geantwortet, daher ist dieser Browser vielleicht noch angemeldet. Sie wird " +
+        "wiederholt, bis der Dienst antwortet: Lassen Sie diese Seite offen."
+    },
     signOutEverywhere: {
       label: "Überall abmelden",
       content: "Alle Ihre Anmeldungen enden, an diesem Gerät und an allen anderen.",

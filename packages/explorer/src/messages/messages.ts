@@ -12,12 +12,3 @@ export const messages: readonly [Language, ...ReadonlyArray<Language>] = [
   },
   { locale: "de", name: "Deutsch", messages: async () => (await import("./german.ts")).german }
 ]
-
-const isOffered = (locale: string): boolean => messages.some((language) => language.locale === locale)
-
-/** The language that somebody has chosen before or, without one, the first of their browser's that there is. */
-export const initialLocale = (): string => {
-  const chosen = localStorage.getItem("RaStoreappkernel-explorer.locale")?.replaceAll("\"", "")
-  const wanted = [chosen ?? "", ...navigator.languages.map((language) => language.split("-")[0] ?? "")]
-  return wanted.find(isOffered) ?? "en"
-}

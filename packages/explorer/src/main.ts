@@ -1,10 +1,10 @@
+/**
+ * What the page begins with. It asks the service who is signed in, and what they may see, while the browser still loads what shows it.
+ */
 import { connect } from "@appkernel/react-admin"
-import createCache from "@emotion/cache"
-import { CacheProvider } from "@emotion/react"
-import { createRoot } from "react-dom/client"
-import { App } from "./App.tsx"
 import { isObject } from "./data/documents.ts"
-import { initialLocale, messages } from "./messages/messages.ts"
+import { patiently } from "./data/retry.ts"
+import { initialLocale } from "./messages/locales.ts"
 
 const metaOf = (selector: string) => document.querySelector<HTMLMetaElement>(`meta[${selector}]`)
 
@@ -26,18 +26,15 @@ const settings = (): {
 }
 
 const start = async (root: Element): Promise<void> => {
-  // Browsers hide the nonce from everything but the property.
-  const nonce = metaOf("property=csp-nonce")?.nonce
-  const styles = createCache({ key: "explorer", prepend: true, ...(nonce === undefined ? {} : { nonce }) })
   const locale = initialLocale()
   const connection = connect({ ...settings(), language: locale })
-  const i18nProvider = connection.i18nProvider(messages)
-  if (i18nProvider.getLocale() !== locale) await i18nProvider.changeLocale(locale)
-  createRoot(root).render(
-    <CacheProvider value={styles}>
-      <App connection={connection} i18nProvider={i18nProvider} />
-    </CacheProvider>
-  )
+  const checked = patiently(() => connection.authProvider.checkAuth({}))
+  // Whoever shows the page asks again, and is told why it failed.
+  void checked.then(() => connection.describe()).catch(() => undefined)
+  if (locale === "de") void import("./messages/german.ts")
+  const { show } = await import("./page.tsx")
+  // Browsers hide the nonce from everything but the property.
+  await show(root, { checked, connection, locale, nonce: metaOf("property=csp-nonce")?.nonce })
 }
 
 const root = document.querySelector("#root")

@@ -1,0 +1,27 @@
+import type { KernelDataProvider, Page, ResourceDescription } from "@appkernel/react-admin"
+import { useQueries } from "@tanstack/react-query"
+import { useDataProvider } from "react-admin"
+import type { Document } from "../data/documents.ts"
+import { newestFirst } from "../lists/order.ts"
+
+/** How many of the newest documents of a model are read. */
+export const newestCount = 8
+
+/** What the queries of the newest documents have in common. */
+export const newest = "newest"
+
+/** The newest documents of models and their numbers, by one request of each, however many parts of the home show some of it. */
+export const useNewest = (resources: ReadonlyArray<ResourceDescription>) => {
+  // React-admin's leads to the sign-in when it is over.
+  const dataProvider = useDataProvider<KernelDataProvider>()
+  return useQueries({
+    queries: resources.map((resource) => ({
+      queryKey: [resource.name, newest],
+      queryFn: (): Promise<Page<Document>> =>
+        dataProvider.getList<Document>(resource.name, {
+          pagination: { page: 1, perPage: newestCount },
+          sort: newestFirst(resource)
+        })
+    }))
+  })
+}
