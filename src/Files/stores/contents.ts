@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
 import * as Stream from "effect/Stream"
 import { createHash } from "node:crypto"
+import { withPiecesOf } from "../../internal/ownPieces.ts"
 import { FileStoreFailed, FileTooLarge } from "../port/errors.ts"
 import type { Range, Service } from "../port/service.ts"
 
@@ -44,7 +45,7 @@ export const putting = (
       }
       return Effect.succeed(pieces)
     })
-    return Effect.map(write(id, measured), () => ({ id, size, sha256: hash.digest("hex") }))
+    return Effect.map(write(id, withPiecesOf(content, measured)), () => ({ id, size, sha256: hash.digest("hex") }))
   })
 
 /** The end of a range, without what is behind the end of the file. */

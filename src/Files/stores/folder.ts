@@ -17,6 +17,7 @@ import * as Stream from "effect/Stream"
 import { read, writev } from "node:fs"
 import { fileModes } from "../../internal/fileModes.ts"
 import { nodeFiles } from "../../internal/nodeFiles.ts"
+import { hasOwnPieces, release, withOwnPieces } from "../../internal/ownPieces.ts"
 import { FileMissing, FileStoreFailed } from "../port/errors.ts"
 import type { Entry, Range, Service } from "../port/service.ts"
 import { isForgotten, isIdentifier, newIdentifier, putting, staleAfter } from "./contents.ts"
@@ -96,7 +97,11 @@ export const makeFolderFiles: (folder: string) => Effect.Effect<Service> = Effec
     Effect.gen(function*() {
       yield* Effect.scoped(Effect.gen(function*() {
         const file = yield* failing("put")(created(partOf(id)))
-        yield* Stream.runForEachArray(content, (pieces) => written(descriptorOf(file), pieces))
+        const isOwn = hasOwnPieces(content)
+        yield* Stream.runForEachArray(content, (pieces) =>
+          Effect.map(written(descriptorOf(file), pieces), () => {
+            if (isOwn) pieces.forEach(release)
+          }))
         yield* Effect.uninterruptible(failing("put")(file.sync))
       }))
       yield* Effect.uninterruptible(failing("put")(Effect.all([moved(id), synced(folderOf(id)), named(folderOf(id))])))
@@ -153,12 +158,12 @@ export const makeFolderFiles: (folder: string) => Effect.Effect<Service> = Effec
     put: putting(write),
     read: (id, range) =>
       isIdentifier(id)
-        ? Stream.unwrap(
+        ? withOwnPieces(Stream.unwrap(
           fs.open(fileOf(id), { flag: "r" }).pipe(
             Effect.map((file) => contentOf(descriptorOf(file), range)),
             Effect.mapError((error) => isNotFound(error) ? new FileMissing({ id }) : failed("read", error))
           )
-        )
+        ))
         : Stream.fail(new FileMissing({ id })),
     stat: (id) =>
       isIdentifier(id)

@@ -9,6 +9,7 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Pull from "effect/Pull"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import { withOwnPieces } from "../../internal/ownPieces.ts"
 import type { Part, Room, Unfinished, UnfinishedUploads } from "../../Repository/internal.ts"
 import { headSize } from "../files/contentTypes.ts"
 import { unavailable } from "../files/received.ts"
@@ -273,16 +274,18 @@ const sourceOf = Effect.fnUntraced(function*(content: Stream.Stream<Uint8Array, 
   )
   const segment = Effect.sync(() => {
     const until = clock.currentTimeMillisUnsafe() + segmentMillis
-    return Stream.unfold(0, (size) =>
-      size >= segmentSize || size > 0 && clock.currentTimeMillisUnsafe() > until
-        ? Effect.undefined
-        : Effect.map(hasMore, (isMore) => {
-          if (!isMore) return undefined
-          const pieces = waiting
-          waiting = []
-          const all = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
-          return [all, size + all.length] as const
-        }))
+    return withOwnPieces(
+      Stream.unfold(0, (size) =>
+        size >= segmentSize || size > 0 && clock.currentTimeMillisUnsafe() > until
+          ? Effect.undefined
+          : Effect.map(hasMore, (isMore) => {
+            if (!isMore) return undefined
+            const pieces = waiting
+            waiting = []
+            const all = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
+            return [all, size + all.length] as const
+          }))
+    )
   })
   return { hasMore, segment, failure: () => failure }
 })

@@ -7,6 +7,7 @@ import * as Stream from "effect/Stream"
 import { randomBytes } from "node:crypto"
 import type { FileStoreFailed, PictureRefused, Service } from "../../Files/FileStore.ts"
 import { isCleanable, putCleaned } from "../../Files/internal.ts"
+import { withPiecesOf } from "../../internal/ownPieces.ts"
 import { safeFileName } from "../../internal/safeFileName.ts"
 import type { FileField, StoredFile } from "../../Model/internal.ts"
 import type { Room } from "../../Repository/internal.ts"
@@ -129,7 +130,7 @@ const peeked = <E>(
       const first = Stream.fromArray(chunks)
       return {
         head: Buffer.concat(chunks).subarray(0, headSize),
-        whole: isEnded ? first : Stream.concat(first, Stream.fromPull(Effect.succeed(pull)))
+        whole: withPiecesOf(content, isEnded ? first : Stream.concat(first, Stream.fromPull(Effect.succeed(pull))))
       }
     }
     const next: Effect.Effect<ReturnType<typeof begun>, E> = Pull.matchEffect(pull, {

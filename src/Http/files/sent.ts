@@ -2,6 +2,7 @@
 import { create } from "content-disposition"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
+import * as HttpEffect from "effect/http/HttpEffect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
@@ -15,6 +16,7 @@ import * as preconditions from "../request/preconditions.ts"
 import type { ResponseEffect } from "../response/handlerFailures.ts"
 import type { BadRequestResponder } from "../response/translatedResponses.ts"
 import { sentAs } from "./contentTypes.ts"
+import { releasing } from "./releasing.ts"
 
 /** The entity tag of a file: that of its bytes. */
 export const fileTagOf = ({ sha256 }: Pick<StoredFile, "sha256">): string => `"${sha256}"`
@@ -59,13 +61,16 @@ export const sent = (
     return Effect.succeed(HttpServerResponse.empty({ status: 304, headers: own }))
   }
   const respond = (status: number, stream: Stream.Stream<Uint8Array, unknown>, length: number, more: object) =>
-    Effect.succeed(
-      HttpServerResponse.stream(method === "HEAD" ? Stream.empty : stream, {
-        status,
-        contentLength: length,
-        headers: { ...own, "content-type": contentType, ...more }
-      })
-    )
+    Effect.withFiber<HttpServerResponse.HttpServerResponse>(({ context }) => {
+      HttpEffect.appendPreResponseHandlerUnsafe(context, releasing)
+      return Effect.succeed(
+        HttpServerResponse.stream(method === "HEAD" ? Stream.empty : stream, {
+          status,
+          contentLength: length,
+          headers: { ...own, "content-type": contentType, ...more }
+        })
+      )
+    })
   const asked = method === "GET" && isCurrent(headers["if-range"]?.toString(), etag, modified)
     ? rangesOf(headers.range, size)
     : undefined

@@ -9,6 +9,7 @@ import * as Queue from "effect/Queue"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import { withOwnPieces } from "../../internal/ownPieces.ts"
 import { errorOf } from "../HttpError.ts"
 import { type BodyError, mediaTypeOf, refusedType, sendContinue } from "./jsonBody.ts"
 import { goesOn } from "./uploading.ts"
@@ -111,7 +112,12 @@ const receiving = Effect.fnUntraced(function*<E>(
       const content = yield* Queue.bounded<Uint8Array, Cause.Done>(pieces)
       const { contentType: type, filename = "", name } = event
       const kept = yield* Effect.forkScoped(
-        receive({ name, filename: unescaped(filename), contentType: type, content: Stream.fromQueue(content) }).pipe(
+        receive({
+          name,
+          filename: unescaped(filename),
+          contentType: type,
+          content: withOwnPieces(Stream.fromQueue(content))
+        }).pipe(
           Effect.ensuring(Queue.shutdown(content))
         )
       )

@@ -1,11 +1,13 @@
 /** Bodies that are read as they are sent. */
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
+import type * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as HttpServerError from "effect/http/HttpServerError"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Multipart from "effect/http/Multipart"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
+import { withOwnPieces } from "../../internal/ownPieces.ts"
 import { BadRequest, errorOf, PayloadTooLarge } from "../HttpError.ts"
 import { type BodyError, bodyTooLarge, mediaTypeOf, otherType, sendContinue } from "./jsonBody.ts"
 import { goesOn } from "./uploading.ts"
@@ -24,18 +26,18 @@ export const readRaw = (
   }
   if (Number(headers["content-length"]) > limit) return Effect.fail(bodyTooLarge(limit))
   return Effect.succeed(
-    Stream.suspend(() => {
+    withOwnPieces(Stream.suspend(() => {
       sendContinue(request)
       if (isFile) goesOn(source)
       let size = 0
-      return Stream.mapEffect(
+      return Stream.mapArrayEffect(
         Stream.mapError(request.stream, () => errorOf("BadRequest", "errors.BodyUnreadable")),
-        (chunk): Effect.Effect<Uint8Array, PayloadTooLarge> => {
-          size += chunk.length
-          return size > limit ? Effect.fail(bodyTooLarge(limit)) : Effect.succeed(chunk)
+        (chunks: Pieces): Effect.Effect<Pieces, PayloadTooLarge> => {
+          for (const chunk of chunks) size += chunk.length
+          return size > limit ? Effect.fail(bodyTooLarge(limit)) : Effect.succeed(chunks)
         }
       )
-    })
+    }))
   )
 }
 
@@ -54,6 +56,8 @@ export const unreadableOf = (error: unknown, limit: number): BadRequest | Payloa
 }
 
 // internal
+
+type Pieces = Arr.NonEmptyReadonlyArray<Uint8Array>
 
 type Unreadable = Multipart.MultipartError | { readonly reason: HttpServerError.RequestParseError }
 

@@ -11,6 +11,7 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Stream from "effect/Stream"
 import { type AccessControl, type GuardedEndpoint, withAllData } from "../../Access/AccessControl.ts"
+import { withPiecesOf } from "../../internal/ownPieces.ts"
 import type { DocumentStore } from "../../Repository/DocumentStore.ts"
 import { AccessDecision } from "../../Repository/internal.ts"
 import { CurrentUser } from "../../Security/CurrentUser.ts"
@@ -141,7 +142,8 @@ const withDecision = <E, R>(
     const { trail } = decision
     const audited = trail === undefined ? body.stream : Stream.ensuring(body.stream, trail.flush)
     const stream = Stream.provideService(audited, AccessDecision, decision)
-    return HttpServerResponse.setBody(response, HttpBody.stream(stream, body.contentType, body.contentLength))
+    const sent = withPiecesOf(body.stream, stream)
+    return HttpServerResponse.setBody(response, HttpBody.stream(sent, body.contentType, body.contentLength))
   })
 
 /** The router for the routes of an application's own layers, which no endpoint describes. */
