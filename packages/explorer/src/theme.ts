@@ -147,6 +147,21 @@ const made = (
           }
         }
       },
+      RaUserMenu: {
+        styleOverrides: {
+          root: {
+            // Whoever comes back is known by the identifier alone, which may be long.
+            "& .RaUserMenu-userButton": {
+              maxWidth: 220,
+              display: "block",
+              overflow: "hidden",
+              whiteSpace: "nowrap",
+              textOverflow: "ellipsis"
+            },
+            "& .MuiButton-startIcon": { display: "inline-flex", verticalAlign: "middle" }
+          }
+        }
+      },
       RaSidebar: { styleOverrides: { root: { "& .MuiPaper-root": { backgroundColor: "transparent" } } } },
       RaSimpleFormIterator: { defaultProps: { fullWidth: true } }
     }

@@ -154,6 +154,31 @@ inBrowser("The home of the explorer", (open) => {
       assert.deepStrictEqual([received, explorer.problems], [[], []])
     }).pipe(Effect.provide(measured)))
 
+  it.live("offers what the service does beside its models to those who may", () =>
+    Effect.gen(function*() {
+      const { baseUrl } = yield* library
+      const explorer = yield* opened(open, baseUrl)
+      const { page } = explorer
+      yield* Effect.promise(async () => {
+        await signIn(explorer, "editor")
+        await page.getByRole("group", { name: "Stock" }).getByRole("button", { name: "Order paper" }).click()
+        await page.getByLabel("Sheets *").fill("0")
+        await page.getByRole("button", { name: "Run" }).click()
+        await page.getByText("One field needs another look").waitFor()
+        await page.getByLabel("Sheets *").fill("500")
+        await page.getByRole("button", { name: "Run" }).click()
+        await page.getByText("500 sheets are on their way").waitFor()
+        await page.getByRole("button", { name: "Close" }).click()
+      })
+      const other = yield* opened(open, baseUrl)
+      yield* Effect.promise(async () => {
+        await signIn(other, "reader")
+        await other.page.getByRole("heading", { name: "Latest changes" }).waitFor()
+        assert.strictEqual(await other.page.getByRole("heading", { name: "Operations" }).count(), 0)
+      })
+      assert.deepStrictEqual([...explorer.problems, ...other.problems], [])
+    }))
+
   it.live("reads the newest documents again where it may have missed some, and does without a part that is gone", () =>
     Effect.gen(function*() {
       const { baseUrl, repositories: { jobs } } = yield* library

@@ -18,6 +18,7 @@ import {
   Monitoring,
   Resource,
   Role,
+  Service,
   Tokens,
   Translations,
   Validator,
@@ -106,6 +107,16 @@ const Authors = Resource.make(Author, { methods: ["GET", "POST", "PATCH", "DELET
   .grant([Role("reader"), Role("operator")], { methods: "GET" })
   .require(Role("editor"))
 
+const Stock = Service.make("StockService")
+  .operation("order_paper", {
+    method: "POST",
+    path: "./paper",
+    payload: { sheets: Schema.Int.pipe(Validator.min(1)) },
+    success: Schema.String,
+    summary: "Order paper",
+    require: Role("editor")
+  }, ({ payload: { sheets } }) => Effect.succeed(`${sheets} sheets are on their way`))
+
 const engine = KernelEngine.make("library")
   .register(Books, { many: ["PATCH", "DELETE"] })
   .register(Authors)
@@ -126,6 +137,7 @@ const engine = KernelEngine.make("library")
   })
   .register(Resource.make(Person, { methods: ["GET"] }).require(Role("nobody")))
   .register(Tokens.service)
+  .register(Stock, { segment: "stock", name: "stock" })
   .enableSecurity()
   .enableExplorer({ require: Authenticated })
 

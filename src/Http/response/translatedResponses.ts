@@ -161,19 +161,24 @@ const format = (language: Language, { args = {}, key }: Text): string => {
 }
 
 /**
- * The response of a model's metadata with labels in the request's language, also of its documents where a catalogue has some, and
- * with the members of `more`. It is built once for each language.
+ * The response of a model's metadata with labels in the request's language, also of its documents and actions where a catalogue has
+ * some, and with the members of `more`. It is built once for each language.
  */
 export const metadataResponse = (
   translations: Translations,
   metadata: Metadata,
-  { modelName }: ModelLike,
+  { calls, model: { modelName } }: { readonly model: ModelLike; readonly calls: ReadonlyArray<LabelledCall> },
   more?: object
 ): TranslatedResponse => {
   const untranslated = responses.json(JSON.stringify({ ...more, ...metadata }))
   const translated = memoize((language: Language) =>
     responses.json(
-      JSON.stringify({ ...modelLabels(modelName, language), ...more, ...labelled(metadata, language) }),
+      JSON.stringify({
+        ...modelLabels(modelName, language),
+        ...callLabels(calls, language),
+        ...more,
+        ...labelled(metadata, language)
+      }),
       200,
       headersOf(language)
     )
@@ -182,6 +187,14 @@ export const metadataResponse = (
     translations,
     (language, headers) => headers === undefined ? untranslated : translated(language)
   )
+}
+
+/** An action, by whose names a catalogue has its label and those of its arguments. */
+export interface LabelledCall {
+  readonly name: string
+  /** `users.change_password`. */
+  readonly key: string
+  readonly arguments: ReadonlyArray<string>
 }
 
 /** The response in the format that the request or the configuration asks for. */
@@ -277,6 +290,21 @@ const argument = (value: unknown): string | number | undefined =>
 const modelLabels = (modelName: string, language: Language) => {
   const [label, plural] = ["models", "collections"].map((key) => language.text(`${key}.${modelName}`))
   return label === undefined && plural === undefined ? {} : { _model: { label, plural } }
+}
+
+/** What people call actions and their arguments, as far as a catalogue says it. */
+const callLabels = (calls: ReadonlyArray<LabelledCall>, language: Language) => {
+  const labels = calls.flatMap(({ arguments: names, key, name }) => {
+    const label = language.text(`actions.${key}`)
+    const args = names.flatMap((argument) => {
+      const text = language.text(`${key}.${argument}`)
+      return text === undefined ? [] : [[argument, text] as const]
+    })
+    return label === undefined && args.length === 0
+      ? []
+      : [[name, { label, arguments: Object.fromEntries(args) }] as const]
+  })
+  return labels.length === 0 ? {} : { _actions: Object.fromEntries(labels) }
 }
 
 const labelled = (metadata: Metadata, language: Language): Metadata =>

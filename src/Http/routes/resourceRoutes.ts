@@ -15,6 +15,7 @@ import type { DocumentStore } from "../../Repository/DocumentStore.ts"
 import { AccessDecision } from "../../Repository/internal.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import { listTypes } from "../description/listTypes.ts"
+import { partFields } from "../description/operationEndpoint.ts"
 import { schemaParameters } from "../description/queryParameters.ts"
 import { endpointsOf, type Name, type StandardEndpoint } from "../description/standardEndpoints.ts"
 import { watchPathOf } from "../description/watchPath.ts"
@@ -293,13 +294,23 @@ const metadataOf = (
   translations: Translations
 ): ResponseEffect => {
   const metadata = Metadata.make(model)
+  const { calls, name } = registration
+  const described = {
+    model: registration.model,
+    calls: calls.map((call) => ({
+      name: call.name,
+      key: `${name}.${call.name}`,
+      arguments: [call.options.params, call.options.query, call.options.payload].flatMap((part) =>
+        Object.keys(partFields(part))
+      )
+    }))
+  }
   const serves = servesOf(registration)
-  if (serves === undefined) return metadataResponse(translations, metadata, registration.model)
+  if (serves === undefined) return metadataResponse(translations, metadata, described)
   const built = new Map<string, ReturnType<typeof metadataResponse>>()
   return Effect.flatMap(
     serves,
-    (more) =>
-      getOrMake(built, JSON.stringify(more), () => metadataResponse(translations, metadata, registration.model, more))
+    (more) => getOrMake(built, JSON.stringify(more), () => metadataResponse(translations, metadata, described, more))
   )
 }
 

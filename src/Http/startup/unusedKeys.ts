@@ -50,6 +50,7 @@ const isUsed = (key: string, known: Known): boolean => {
   const [first = "", ...rest] = key.split(".")
   const place = rest.join(".")
   if (first === "models" || first === "collections") return [...known.models].some((one) => one.modelName === place)
+  if (first === "actions") return known.calls.includes(`${place}.`)
   if (first === "help") return known.labels.has(place)
   if (first === "values") return known.labels.has(rest.slice(0, 2).join("."))
   if (!key.startsWith("validators.")) return isLabel(key, known)

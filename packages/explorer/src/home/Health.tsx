@@ -44,7 +44,8 @@ export const Health = ({ isAsked, isExpected }: {
         {checks.map(([name, check]) => (
           <Line
             key={name}
-            name={name}
+            // The service's own checks have names; those of the program are called as they are there.
+            name={translate(`explorer.home.checks.${name}`, { _: name })}
             isUp={isObject(check) && check["status"] === "ok"}
             milliseconds={isObject(check) ? check["duration_ms"] : undefined}
             reason={isObject(check) ? textOf(check["reason"]) : ""}

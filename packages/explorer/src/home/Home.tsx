@@ -8,6 +8,7 @@ import { Failing, isWork } from "./Failing.tsx"
 import { Health } from "./Health.tsx"
 import { Latest } from "./Latest.tsx"
 import { ModelCard } from "./ModelCard.tsx"
+import { Operations } from "./Operations.tsx"
 
 // After an update of the service, an open page may ask for a file that is gone: the rest of the home does without it.
 const Metrics = lazy(() => import("./Metrics.tsx").catch(() => ({ default: () => null })))
@@ -41,7 +42,14 @@ const Parts = () => {
       >
         {listed.map((resource) => <ModelCard key={resource.name} resource={resource} />)}
       </Box>
-      <Box sx={{ display: "grid", gridTemplateColumns: { lg: "minmax(0, 2fr) minmax(260px, 1fr)" }, gap: 2, mt: 3 }}>
+      <Box
+        sx={{
+          display: "grid",
+          gridTemplateColumns: { xs: "minmax(0, 1fr)", lg: "minmax(0, 2fr) minmax(260px, 1fr)" },
+          gap: 2,
+          mt: 3
+        }}
+      >
         <Box component="section">
           <Typography variant="h2" sx={{ mb: 1 }}>{translate("explorer.home.latest")}</Typography>
           <Card>
@@ -49,6 +57,7 @@ const Parts = () => {
           </Card>
         </Box>
         <Box sx={{ display: "grid", gap: 2, alignContent: "start", minWidth: 0 }}>
+          <Operations />
           {isMonitored("/health") && <Health isAsked={isIdle} isExpected={monitoring !== undefined} />}
           {resources.filter(isWork).map((resource) => <Failing key={resource.name} resource={resource} />)}
         </Box>

@@ -14,7 +14,7 @@ export const ModelCard = ({ resource }: { readonly resource: ResourceDescription
   const total = newest?.data?.total
   return (
     <Card sx={{ display: "flex", flexDirection: "column" }}>
-      <CardActionArea component={Link} to={`/${name}`} sx={{ p: 2, pb: 1, flex: 1 }}>
+      <CardActionArea component={Link} to={`/${name}`} sx={{ p: 2, pb: 1 }}>
         <Box sx={{ display: "flex", alignItems: "center", gap: 1 }}>
           <Initial label={labelPlural} />
           <Typography component="span" sx={{ fontWeight: 600 }}>{labelPlural}</Typography>

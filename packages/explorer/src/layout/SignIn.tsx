@@ -44,7 +44,7 @@ export const SignIn = ({ onUnfinished }: SignInProps) => {
   }, [isBusy, onUnfinished])
   return (
     <Box sx={{ minHeight: "100vh", display: "flex", flexDirection: "column" }}>
-      <Box component="header" sx={{ display: "flex", justifyContent: "flex-end", p: 1 }}>
+      <Box component="header" sx={{ display: "flex", alignItems: "center", justifyContent: "flex-end", p: 1 }}>
         <LocalesMenuButton />
         <ToggleThemeButton />
       </Box>

@@ -45,6 +45,8 @@ export const english = {
     greeting: "Your data at a glance",
     models: "Models",
     latest: "Latest changes",
+    operations: "Operations",
+    checks: { store: "Store", disk: "Disk", migrations: "Migrations", upstreams: "Other services" },
     many: "Many",
     service: "Service",
     noChanges: "Nothing has changed yet.",

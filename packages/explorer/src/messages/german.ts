@@ -235,6 +235,8 @@ export const german: Messages = {
         begin: "Seit dem Start"
       },
       latest: "Neueste Änderungen",
+      operations: "Vorgänge",
+      checks: { store: "Speicher", disk: "Festplatte", migrations: "Migrationen", upstreams: "Andere Dienste" },
       many: "Viele",
       service: "Dienst",
       noChanges: "Noch hat sich nichts geändert.",

@@ -9,7 +9,7 @@ import type {
 } from "../Description.ts"
 import type { Operation, ReadDocument } from "./document.ts"
 import { describeArguments, describeFields, type FieldContext } from "./fields.ts"
-import { type Json, jsonList, jsonNumber, jsonObject, jsonText, jsonTexts } from "./json.ts"
+import { type Json, jsonList, jsonMember, jsonNumber, jsonObject, jsonText, jsonTexts } from "./json.ts"
 import { labelOf } from "./labels.ts"
 
 /** The registrations that are resources, by their names, with the paths of their metadata. */
@@ -110,7 +110,10 @@ const describeResource = (
     may: mayOf(operations, path, replaces !== undefined),
     ...replaces === undefined ? {} : { replacedBy: replaces === replace ? "PUT" : "POST" },
     actions: Array.from(operations.values()).filter((operation) => isAction(operation, path, fields)).map((operation) =>
-      actionOf(operation, operation.path.startsWith(`${path}/{`) ? "item" : "collection", operation.name, context)
+      labelled(
+        actionOf(operation, operation.path.startsWith(`${path}/{`) ? "item" : "collection", operation.name, context),
+        jsonObject(jsonMember(jsonObject(meta["_actions"]), operation.name))
+      )
     ),
     referencedBy: [],
     representation: representationOf(fields),
@@ -234,6 +237,16 @@ const actionOf = (
     isDestructive: method === "DELETE" || destructive.test(name)
   }
 }
+
+/** An action as the service calls it in the language of the reader. */
+const labelled = (action: ActionDescription, { arguments: labels, label }: Json): ActionDescription => ({
+  ...action,
+  label: jsonText(label) ?? action.label,
+  arguments: action.arguments.map((one) => ({
+    ...one,
+    label: jsonText(jsonMember(jsonObject(labels), one.name)) ?? one.label
+  }))
+})
 
 const namingFields = ["name", "title", "label", "full_name", "subject", "email", "login", "code", "number", "key"]
 

@@ -41,7 +41,7 @@ export const describeArguments = (schema: Json, context: FieldContext): Readonly
     isOrder: () => false
   })
 
-const ofService = new Set(["_type", "_links", "_embedded", "_model", "_serves", "deleted"])
+const ofService = new Set(["_type", "_links", "_embedded", "_model", "_actions", "_serves", "deleted"])
 
 /** Fields in the order in which models have them: what is answered, and those that are only sent where they are sent. */
 const namesOf = (meta: Json, { answered, changed, created }: Forms): ReadonlyArray<string> => {
