@@ -190,26 +190,50 @@ const embedding = <E>(
   shows: (document: Document, field: string) => boolean
 ): Effect.Effect<EmbeddedOf, HandlerFailure | E> =>
   Effect.map(
-    Effect.forEach(steps, (step): Effect.Effect<(document: Document) => ReadonlyArray<string>, HandlerFailure | E> => {
+    Effect.forEach(steps, (step): Effect.Effect<MemberOf, HandlerFailure | E> => {
       const { isList, relation: { name, path, referring } } = step
+      const head = `${quote(name)}:`
       if (referring !== undefined) {
         return Effect.map(listsOf(run, step, referring, documents), (lists) => (document) => {
           const list = lists.get(uniqueTextOfId(document["_id"]))
-          return list === undefined ? [] : [`${quote(name)}:${list}`]
+          return list === undefined ? "" : head + list
         })
       }
-      const idsOf = (document: Document) => shows(document, name) ? idsAt(document, path) : []
-      const ids = new Map(documents.flatMap((document) => idsOf(document).map((id) => [uniqueTextOfId(id), id])))
-      const head = `${quote(name)}:`
-      return Effect.map(textsOf(run, step, ids), (texts) => (document: Document): ReadonlyArray<string> => {
-        if (isList && !shows(document, name)) return []
-        const own = new Set(idsOf(document).map(uniqueTextOfId))
-        const found = [...own].flatMap((id) => texts.get(id) ?? [])
-        return isList ? [`${head}[${found.join()}]`] : found.map((text) => head + text)
+      const ids = new Map<string, unknown>()
+      const keys = new Map<Document, ReadonlySet<string>>()
+      for (const document of documents) {
+        if (!shows(document, name)) continue
+        const own = new Set<string>()
+        for (const id of idsAt(document, path)) {
+          const key = uniqueTextOfId(id)
+          ids.set(key, id)
+          own.add(key)
+        }
+        keys.set(document, own)
+      }
+      return Effect.map(textsOf(run, step, ids), (texts) => (document) => {
+        const own = keys.get(document)
+        if (own === undefined) return ""
+        let found = ""
+        for (const key of own) {
+          const text = texts.get(key)
+          if (text !== undefined) found += found === "" ? text : `,${text}`
+        }
+        return isList ? `${head}[${found}]` : found === "" ? "" : head + found
       })
     }),
-    (members) => (document) => `"_embedded":{${members.flatMap((memberOf) => memberOf(document)).join()}}`
+    (members) => (document) => {
+      let text = ""
+      for (const memberOf of members) {
+        const member = memberOf(document)
+        if (member !== "") text += text === "" ? member : `,${member}`
+      }
+      return `"_embedded":{${text}}`
+    }
   )
+
+/** A member of `_embedded` of a document; an empty text for none. */
+type MemberOf = (document: Document) => string
 
 const none: Texts = new Map()
 

@@ -17,7 +17,7 @@ import { AccessDecision, afterCommit, allOf, type RowFilters, withRowFilters } f
 import { BodyInstead } from "../request/bodyInstead.ts"
 import * as preference from "../request/prefer.ts"
 import type { HandlerFailure, ResponseEffect } from "../response/handlerFailures.ts"
-import { maxSmallLength, partsOf } from "../response/listResponse.ts"
+import { chunkParts, maxSmallLength } from "../response/listResponse.ts"
 import type { Reservation } from "../response/responseBudget.ts"
 import { Afterwards, type HookFailed, withoutHookFailure } from "../routes/hooks.ts"
 import type { Responding } from "../routes/route.ts"
@@ -163,7 +163,7 @@ export const writing = ({ limits, lists, registration: { model }, store }: ManyC
       return HttpServerResponse.uint8Array(bytes, { status, headers, contentType: "application/json" })
     }
     reservation.resize(bytes.length)
-    return HttpServerResponse.stream(lists.paced(partsOf([bytes]), bytes.length, reservation), {
+    return HttpServerResponse.stream(lists.paced(chunkParts([bytes]), bytes.length, reservation), {
       status,
       headers,
       contentType: "application/json",

@@ -31,6 +31,7 @@ const seconds = String.raw`:${minute}(?:\.\d{1,9})?`
 const zone = String.raw`(?:Z|[+-](?:0\d|1[0-4]):${minute})`
 const moment = `${day}T${hour}:${minute}${seconds}${zone}`
 const number = String.raw`^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$`
+
 /** The decimals of numbers of the largest exponent that are no larger than the largest number. */
 const decimals = Array.from(String(Number.MAX_VALUE).replace(/^1\.(\d+)e.*$/u, "$1")).reduceRight(
   (rest, digit) => String.raw`(?:${digit === "0" ? "" : String.raw`[0-${Number(digit) - 1}]\d*|`}${digit}${rest})?`,
@@ -39,7 +40,7 @@ const decimals = Array.from(String(Number.MAX_VALUE).replace(/^1\.(\d+)e.*$/u, "
 
 /** Numbers that are finite as doubles, with all texts that JavaScript has of these. */
 const finite = String.raw`^-?(?:\d{1,308}(?:\.\d+)?(?:[eE]-\d+)?|\d(?:\.\d+)?[eE]\+?(?:\d{1,2}|[12]\d\d|30[0-7])|` +
-  String.raw`1(?:\.(?=\d)${decimals})?[eE]\+?308)$`
+  String.raw`1(?:\.${decimals.slice(0, -1)})?[eE]\+?308)$`
 
 /** The last moment that there is. */
 const maxMillis = 8_640_000_000_000_000

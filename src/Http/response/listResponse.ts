@@ -62,7 +62,7 @@ export const addAll = <A, E, R>(
 ): Effect.Effect<boolean, E | ServiceUnavailable, R> => addFrom(list, items, write, 0)
 
 /** Chunks in small parts. Those that were given are not kept. */
-export function* partsOf(chunks: Array<Uint8Array>): Generator<Uint8Array> {
+export function* chunkParts(chunks: Array<Uint8Array>): Generator<Uint8Array> {
   const pending = chunks.toReversed()
   chunks.length = 0
   for (let chunk = pending.pop(); chunk !== undefined; chunk = pending.pop()) {
@@ -127,7 +127,7 @@ const beginList = (
       reservation.resize(bytes)
       const body = { contentType: "application/json", contentLength: bytes }
       return HttpServerResponse.stream(
-        streamChunks(partsOf(chunks), bytes, reservation, unconfirmed),
+        streamChunks(chunkParts(chunks), bytes, reservation, unconfirmed),
         headers === undefined ? body : { ...body, headers }
       )
     }

@@ -8,7 +8,7 @@ import { embeddedStores } from "../../support/storeMatrix.ts"
 class Inner extends Model.Class<Inner>()("Inner", { valueOf: Schema.Int.pipe(Model.optional), n: Schema.Int }) {}
 
 // Classes have these names for something else, so the fields have no types of their own.
-const fields: Record<string, Schema.Top> = {
+const fields = {
   id: Model.id(),
   n: Schema.Int,
   toString: Schema.String.pipe(Model.optional),
@@ -17,7 +17,7 @@ const fields: Record<string, Schema.Top> = {
   inner: Inner.pipe(Model.optional)
 }
 
-class Odd extends Model.Class<Odd>()("Odd", fields as { readonly id: Schema.String; readonly n: Schema.Int }) {}
+class Odd extends Model.Class<Odd>()("Odd", fields as Pick<typeof fields, "id" | "n">) {}
 
 const methods = ["GET", "POST", "PUT", "PATCH"] as const
 
