@@ -112,7 +112,7 @@ export const ManyDialog = ({ does, ids, onClose }: ManyDialogProps) => {
               }}
               getOptionLabel={({ label }) => label}
               getOptionKey={({ path }) => path}
-              renderInput={(params) => <TextField {...params} label={translate("explorer.filter.field")} />}
+              renderInput={(params) => <TextField {...params} autoFocus label={translate("explorer.filter.field")} />}
             />
             {field !== null && <Input key={field.path} field={field} source={field.name} isDisabled={isEmptied} />}
             {field !== null && (!field.isRequired || field.type === "list") && (
