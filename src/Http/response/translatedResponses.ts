@@ -190,7 +190,7 @@ export const metadataResponse = (
 }
 
 /** An action, by whose names a catalogue has its label and those of its arguments. */
-export interface LabelledCall {
+interface LabelledCall {
   readonly name: string
   /** `users.change_password`. */
   readonly key: string

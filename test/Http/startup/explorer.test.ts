@@ -1,9 +1,18 @@
 /** The explorer: its page, what it tells whom, and who is signed in. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Redacted, Schema } from "effect"
+import { Effect, Layer, Redacted, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { builtExplorer } from "../../../scripts/explorer.ts"
-import { type AccessPolicy, Authenticated, KernelEngine, Model, Resource, Role, Tokens } from "../../../src/index.ts"
+import {
+  type AccessPolicy,
+  Authenticated,
+  KernelEngine,
+  Model,
+  Monitoring,
+  Resource,
+  Role,
+  Tokens
+} from "../../../src/index.ts"
 import { signingIn, User } from "../../support/signingIn.ts"
 
 class Ticket extends Model.Class<Ticket>()("Ticket", {
@@ -111,6 +120,21 @@ describe("The explorer", () => {
       assert.notInclude(staff.text, "cents")
       assert.include(staff.text, "tickets.patch")
       assert.notInclude(staff.text, "tickets.create")
+    }))
+
+  it.effect("says to each caller whether health and metrics are theirs", () =>
+    Effect.gen(function*() {
+      const monitoring = Monitoring.layer({ require: Role("admin") })
+      const { baseUrl, token } = yield* explored.test({ store: Layer.merge(signingIn, monitoring) })
+      const monitored = Effect.fnUntraced(function*(role: string) {
+        const authorization = `Bearer ${Redacted.value(yield* token({ subject: role, roles: [role] }))}`
+        const ask = (path: string) => Effect.promise(() => fetch(`${baseUrl}${path}`, { headers: { authorization } }))
+        const document = yield* Effect.flatMap(ask("/office/explorer/openapi.json"), (response) =>
+          Effect.promise((): Promise<unknown> => response.json()))
+        return [Object(document)["x-monitoring"], (yield* ask("/health")).status]
+      })
+      assert.deepStrictEqual(yield* monitored("admin"), [["/health"], 200])
+      assert.deepStrictEqual(yield* monitored("staff"), [[], 403])
     }))
 
   it.effect("keeps who is signed in by a cookie that no script and no other site has", () =>
