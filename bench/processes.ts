@@ -65,20 +65,29 @@ export const startServer = async (
   const file = name.startsWith("peers/")
     ? path.join(import.meta.dirname, `${name}.js`)
     : path.resolve(import.meta.dirname, "servers", `${name}.ts`)
-  const args = [...flags, file, "0"]
+  return startProgram(process.execPath, [...flags, file, "0"], /^listening (\d+)$/u, variables)
+}
+
+/** Starts another program on the core of the servers, and waits until it prints its port. */
+export const startProgram = async (
+  command: string,
+  args: ReadonlyArray<string>,
+  listening: RegExp,
+  variables?: Variables
+): Promise<Server> => {
   const child = pinned
-    ? start("taskset", ["-c", "0", process.execPath, ...args], variables)
-    : start(process.execPath, args, variables)
+    ? start("taskset", ["-c", "0", command, ...args], variables)
+    : start(command, args, variables)
   const errors = text(child.stderr)
   const closed = once(child, "close")
   const timer = setTimeout(() => child.kill("SIGKILL"), 120_000)
   let port: string | undefined
   for await (const line of readline.createInterface(child.stdout)) {
-    port = /^listening (\d+)$/.exec(line)?.[1]
+    port = listening.exec(line)?.[1]
     if (port !== undefined) break
   }
   clearTimeout(timer)
-  if (port === undefined) throw new Error(`${name} did not start: ${await errors}`)
+  if (port === undefined) throw new Error(`${args.at(-2)} did not start: ${await errors}`)
   // Whatever else it prints must not fill the pipe.
   child.stdout.resume()
   return {
