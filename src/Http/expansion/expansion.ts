@@ -359,7 +359,7 @@ const readWithin = <E>(
   return Effect.gen(function*() {
     const wanted = before === undefined ? ids : yield* Effect.filter(ids, before)
     const representation = yield* Effect.withFiber((fiber) => Effect.succeed(representations(fiber)))
-    const serialise = fields === undefined ? representation.textOf : representation.textBy(fields)
+    const serialise = representation.knownTextOf(fields)
     const own = new Map<Document, string>()
     const unreadable: Array<Document> = []
     let bytes = 0

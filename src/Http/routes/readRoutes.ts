@@ -332,7 +332,7 @@ const pageHandler = (context: ReadContext, readQuery: ListQuery) => {
       Effect.flatMap(planned(context, query.expand), (expansion) => {
         const items = lists.begin(maxPageBytes)
         if (expansion === undefined) return respond(items, serialise, find, findAgain)
-        const own = query.fields === undefined ? representation.textOf : representation.textBy(query.fields)
+        const own = representation.knownTextOf(query.fields)
         const kept = { pageSize: query.pageSize, reserve: items.reserve, serialise: own, shows: representation.shows }
         return Effect.flatMap(
           expansion.page({ ...kept, find, findAgain }),

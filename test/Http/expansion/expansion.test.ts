@@ -46,7 +46,7 @@ const idsOf = (prefix: string, count: number) => Array.from({ length: count }, (
 
 /** 50 orders of 10 customers, each with two products of 20. */
 const documents = {
-  Supplier: idsOf("S", 4).map((_id) => ({ _id, name: `supplier ${_id}` })),
+  Supplier: idsOf("S", 4).map((_id) => ({ _id, name: `supplier ${_id} ä` })),
   Product: idsOf("P", 20).map((_id, i) => ({
     _id,
     name: `product ${_id}`,
@@ -55,7 +55,7 @@ const documents = {
     supplier: `S${i % 5}`,
     version: 1
   })),
-  Customer: idsOf("C", 10).map((_id) => ({ _id, name: `customer ${_id}` })),
+  Customer: idsOf("C", 10).map((_id) => ({ _id, name: `customer ${_id} ü€😀` })),
   Order: idsOf("O", 50).map((_id, i) => ({
     _id,
     customer: `C${i % 11}`,
@@ -308,7 +308,7 @@ describe("expansion", () => {
             lines.map(({ product }: { readonly product: string }) => product)
           )
           if (customer === "C10") assert.notProperty(_embedded, "customer")
-          else assert.include([`customer ${customer}`, `new ${customer.slice(1)}`], _embedded.customer.name)
+          else assert.include([`customer ${customer} ü€😀`, `new ${customer.slice(1)}`], _embedded.customer.name)
         }
       }
     }))
