@@ -136,7 +136,7 @@ const granted = (
     })
   }, resource as Granting)
 
-const shown = <M extends typeof Patient | typeof Visit>(model: M) =>
+const shown = (model: typeof Patient | typeof Visit) =>
   Resource.make(model as typeof Visit, { methods })
     .action(History.revisions(model as typeof Visit))
     .action(History.revision(model as typeof Visit))

@@ -1,7 +1,6 @@
 /** Which documents a request writes: those of a filter, or those of a list. */
 import * as Effect from "effect/Effect"
 import { identity, memoize } from "effect/Function"
-import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
@@ -212,7 +211,7 @@ export const choosing = (context: ManyContext) => {
       if (before !== undefined) yield* before({ id: Option.none(), previous: Option.none() })
       const { documents, total } = yield* (isDryRun ? asList : identity)(find(filter, limits.maxMany))
       if (afterEach !== undefined) yield* Effect.forEach(documents, afterEach, { discard: true })
-      if (isDryRun) return manyAnswer({ count: total, ids: documents.map(({ _id }) => write(_id)) })
+      if (isDryRun) return responses.json(manyText({ count: total, ids: documents.map(({ _id }) => write(_id)) }))
       return yield* withinBound(context, total, instead?.body, () => writeAll(documents.map(itemOf)))
     })
   }
@@ -224,12 +223,6 @@ export interface ManyAnswer {
   readonly ids: ReadonlyArray<string>
   readonly results?: ReadonlyArray<string>
 }
-
-export const manyAnswer = (
-  answer: ManyAnswer,
-  status = 200,
-  headers: { readonly [name: string]: string } = {}
-): HttpServerResponse.HttpServerResponse => responses.json(manyText(answer), status, headers)
 
 export const manyText = ({ count, ids, results }: ManyAnswer): string =>
   `{"_type":"ManyResult","count":${count ?? ids.length},"ids":[${ids.join(",")}]${

@@ -18,7 +18,7 @@ describe("A number that is written as text", () => {
     ({ high, low }) =>
       Effect.sync(() => {
         const { paths } = resolvedDocument(OpenApi.make(engine, { title: "Numbers", version: "1" }))
-        const [path = ""] = Object.keys(paths).filter((path) => path.includes("{number}"))
+        const path = Object.keys(paths).find((path) => path.includes("{number}")) ?? ""
         const { schema } = paths[path].get.responses["200"].content["application/json"]
         const { pattern } = schema.properties.number
         const accepts = (text: string) =>
