@@ -8,7 +8,7 @@ import * as Stream from "effect/Stream"
 import { hasOwnPieces, release } from "../../internal/ownPieces.ts"
 
 /** A handler for the end of a request: what is between may have put another body into the place of the file. */
-export const releasing = (
+export const releasingPieces = (
   request: HttpServerRequest.HttpServerRequest,
   response: HttpServerResponse.HttpServerResponse
 ): Effect.Effect<HttpServerResponse.HttpServerResponse> =>

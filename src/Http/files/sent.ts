@@ -16,7 +16,7 @@ import * as preconditions from "../request/preconditions.ts"
 import type { ResponseEffect } from "../response/handlerFailures.ts"
 import type { BadRequestResponder } from "../response/translatedResponses.ts"
 import { sentAs } from "./contentTypes.ts"
-import { releasing } from "./releasing.ts"
+import { releasingPieces } from "./releasing.ts"
 
 /** The entity tag of a file: that of its bytes. */
 export const fileTagOf = ({ sha256 }: Pick<StoredFile, "sha256">): string => `"${sha256}"`
@@ -62,7 +62,7 @@ export const sent = (
   }
   const respond = (status: number, stream: Stream.Stream<Uint8Array, unknown>, length: number, more: object) =>
     Effect.withFiber<HttpServerResponse.HttpServerResponse>(({ context }) => {
-      HttpEffect.appendPreResponseHandlerUnsafe(context, releasing)
+      HttpEffect.appendPreResponseHandlerUnsafe(context, releasingPieces)
       return Effect.succeed(
         HttpServerResponse.stream(method === "HEAD" ? Stream.empty : stream, {
           status,

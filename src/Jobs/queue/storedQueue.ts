@@ -65,40 +65,88 @@ export const makeQueueStore = Effect.fnUntraced(function*(
   { lock = "30 seconds", poll = "1 second" }: QueueOptions = {}
 ): Effect.fn.Return<Port, StoreError, Scope.Scope> {
   yield* store.createIndexes(queuedJobs, recordIndexes)
+  const scope = yield* Effect.scope
   const lockTime = Duration.toMillis(lock)
   // Only the embedded store is serializable, and one process alone has it: nobody else offers, and all that is due is known.
   const isAlone = store.isolation === "serializable"
   const soon = (now: number) => dateOf(now + lockTime)
 
-  const refresh = ({ _id, token }: Claim) =>
-    Effect.sleep(lockTime / 3).pipe(
-      Effect.andThen(Clock.currentTimeMillis),
-      Effect.flatMap((now) => store.updateOne(queuedJobs, { _id, token }, { $set: { due: soon(now) } })),
-      Effect.catch((error) => Effect.logWarning("Can't keep the lock of a job", error)),
-      Effect.forever
+  /** Changes records, except for those whose lock has ended and that somebody else has taken. */
+  const updated = (claims: Iterable<Taken>, update: Update) =>
+    Effect.forEach(
+      Map.groupBy(claims, ({ token }) => token),
+      ([token, all]) =>
+        rejectDuplicateKey(
+          "jobs",
+          store.updateMany(queuedJobs, { _id: { $in: all.map(({ _id }) => _id) }, token }, update)
+        ),
+      { discard: true }
     )
 
-  /** Says what has become of a record, unless the lock has ended and somebody else has taken it. */
-  const settle = (claim: Taken, change: (now: number) => Update) =>
-    Effect.flatMap(Clock.currentTimeMillis, (now) => {
-      const { _id, token } = claim
-      return rejectDuplicateKey("jobs", store.updateOne(queuedJobs, { _id, token }, withoutLock(change(now))))
-    }).pipe(
+  /** What this process works on. */
+  const held = new Set<Taken>()
+  let isKeeping = false
+
+  /** Keeps the locks, as long as there are some. */
+  const keep = Effect.gen(function*() {
+    while (held.size > 0) {
+      yield* Effect.sleep(lockTime / 3)
+      const now = yield* Clock.currentTimeMillis
+      yield* Effect.catch(
+        updated(held, { $set: { due: soon(now) } }),
+        (error) => Effect.logWarning("Can't keep the locks of jobs", error)
+      )
+    }
+    isKeeping = false
+  })
+
+  const hold = (claim: Taken) =>
+    Effect.suspend(() => {
+      held.add(claim)
+      if (isKeeping) return Effect.void
+      isKeeping = true
+      return Effect.asVoid(Effect.forkIn(Effect.interruptible(keep), scope))
+    })
+
+  /** Says what has become of records. */
+  const settle = (claims: ReadonlyArray<Taken>, change: (now: number) => Update) =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) => updated(claims, withoutLock(change(now)))).pipe(
       Effect.retry(Schedule.spaced("500 millis").pipe(Schedule.upTo({ duration: lockTime }))),
       // The lock ends, and the job is done once more.
       Effect.catch((error) => Effect.logWarning("Can't store the end of a job", error)),
-      Effect.andThen(wake(store, claim.queue)),
-      Effect.andThen(Effect.sync(() => void localQueue(store, claim.queue).settled.openUnsafe()))
+      Effect.andThen(Effect.sync(() => {
+        for (const claim of claims) {
+          held.delete(claim)
+          const { settled, wake } = localQueue(store, claim.queue)
+          wake.openUnsafe()
+          settled.openUnsafe()
+        }
+      }))
     )
 
+  const done = new Set<Taken>()
+  const storing = Semaphore.makeUnsafe(1)
+
+  /** Stores the end of work. Of those who have done theirs meanwhile, one does so for all. */
+  const finish = (claim: Taken) =>
+    Effect.suspend(() => {
+      done.add(claim)
+      return storing.withPermit(Effect.suspend(() => {
+        if (!done.has(claim)) return Effect.void
+        const all = [...done]
+        done.clear()
+        return settle(all, (now) => ({ $set: { state: "done", ended: dateOf(now) }, $unset: { due: "" } }))
+      }))
+    })
+
   const bury = (claim: Taken, cause: Cause.Cause<unknown>, attempts = claim.attempts) =>
-    settle(claim, (now) => ({
+    settle([claim], (now) => ({
       $set: { state: "dead", attempts, ended: dateOf(now), failure: failureOf(cause) },
       $unset: { due: "" }
     }))
 
   const giveBack = (claim: Claim) =>
-    settle(claim, (now) => ({ $set: { state: "waiting", due: dateOf(now) }, $inc: { attempts: -1 } }))
+    settle([claim], (now) => ({ $set: { state: "waiting", due: dateOf(now) }, $inc: { attempts: -1 } }))
 
   /** Takes up to so many records that are due. Of several processes that find the same ones, one gets each. */
   const claim = Effect.fnUntraced(function*(
@@ -212,9 +260,7 @@ export const makeQueueStore = Effect.fnUntraced(function*(
             return Effect.andThen(bury(claim, Cause.die(element.failure)), take({ maxAttempts, name, retryDelay }))
           }
           const ended = (exit: Exit.Exit<unknown, unknown>) => {
-            if (Exit.isSuccess(exit)) {
-              return settle(claim, (now) => ({ $set: { state: "done", ended: dateOf(now) }, $unset: { due: "" } }))
-            }
+            if (Exit.isSuccess(exit)) return finish(claim)
             const undecodable = deadLetterIn(exit.cause)
             if (undecodable !== undefined) {
               const attributes = { queue: claim.queue, id: claim.key }
@@ -226,7 +272,7 @@ export const makeQueueStore = Effect.fnUntraced(function*(
             if (Cause.hasInterruptsOnly(exit.cause)) return giveBack(claim)
             if (claim.attempts >= maxAttempts) return bury(claim, exit.cause)
             return Effect.flatMap(retryDelay(claim.attempts), (delay) =>
-              settle(claim, (now) => ({
+              settle([claim], (now) => ({
                 $set: {
                   state: "waiting",
                   due: dateOf(now + Duration.toMillis(delay)),
@@ -235,7 +281,7 @@ export const makeQueueStore = Effect.fnUntraced(function*(
               })))
           }
           // It ends after what is added after it: the lock is kept until the end is stored, also while the process stops.
-          return Effect.forkScoped(refresh(claim)).pipe(
+          return hold(claim).pipe(
             Effect.andThen(Effect.addFinalizer(ended)),
             Effect.as({ id: claim.key, attempts: claim.attempts, element: element.success })
           )
