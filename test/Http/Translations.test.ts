@@ -1,12 +1,14 @@
 import { NodeHttpServer, NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Effect, Layer, Schema } from "effect"
+import { ConfigProvider, Effect, Layer, Redacted, Schema } from "effect"
 import { HttpBody, HttpClient, HttpClientRequest } from "effect/http"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { engine as shop, translations as shopTranslations } from "../../examples/shop/engine.ts"
-import { EmbeddedStore, KernelEngine, Model, Translations, Validator } from "../../src/index.ts"
+import { EmbeddedStore, KernelEngine, Model, Resource, Role, Translations, Validator } from "../../src/index.ts"
 import { freshDirectory } from "../support/folders.ts"
+import { bearer, sendTo } from "../support/rest.ts"
 import { administrator, credentials, payments } from "../support/shop.ts"
+import { shop as shopTokens } from "../support/tokens.ts"
 
 class Place extends Model.Class<Place>()("Place", {
   city: Schema.String.pipe(Validator.notEmpty)
@@ -228,6 +230,51 @@ describe("labels / memory", () => {
         }
       }))
   })
+})
+
+describe("labels of actions / memory", () => {
+  class Chair extends Model.Class<Chair>()("Chair", { id: Model.id(), name: Schema.String, cost: Schema.Int }) {}
+
+  const chairs = KernelEngine.make("chairs").register(
+    Resource.make(Chair, { methods: ["GET"] })
+      .action("copy", {
+        method: "POST",
+        payload: Chair,
+        success: Schema.String,
+        require: [Role("seller"), Role("buyer")]
+      }, ({ id }) => Effect.succeed(id))
+      .action("burn", {
+        method: "POST",
+        query: { why: Schema.String },
+        success: Schema.String,
+        require: Role("seller")
+      }, ({ id }) => Effect.succeed(id))
+      .grant(Role("seller"), { methods: "GET" })
+      .grant(Role("buyer"), { methods: "GET", hide: ["cost"] })
+  ).enableSecurity()
+
+  const labels = {
+    actions: { chairs: { copy: "Copy it", burn: "Burn it" } },
+    chairs: { copy: { name: "Its name", cost: "Its cost" }, burn: { why: "Why" } }
+  }
+
+  it.effect("are those of actions that a caller may use, with the arguments that they may see", () =>
+    Effect.gen(function*() {
+      const { baseUrl, token } = yield* chairs.test()
+      const meta = Effect.fnUntraced(function*(role: string) {
+        const headers = bearer(Redacted.value(yield* token({ subject: "me", roles: [role] })))
+        return yield* sendTo(baseUrl, "GET", "/chairs/meta", undefined, headers)
+      })
+      for (const _ of [1, 2]) {
+        assert.deepStrictEqual((yield* meta("seller")).body._actions, {
+          copy: { label: "Copy it", arguments: { name: "Its name", cost: "Its cost" } },
+          burn: { label: "Burn it", arguments: { why: "Why" } }
+        })
+        const buyer = yield* meta("buyer")
+        assert.deepStrictEqual(buyer.body._actions, { copy: { label: "Copy it", arguments: { name: "Its name" } } })
+        assert.notMatch(buyer.text, /cost|burn/iu)
+      }
+    }).pipe(Effect.scoped, Effect.provide([translated(["en"], { en: labels }), shopTokens("EdDSA")])))
 })
 
 describe("a 400 / memory", () => {

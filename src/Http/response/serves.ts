@@ -19,34 +19,40 @@ export interface Serves {
   readonly tables?: ReadonlyArray<string>
 }
 
-/**
- * The member of the metadata with what the caller of the request is served, by the grants that links follow; `undefined` if nobody is
- * served anything of it.
- */
+/** What metadata says of the requests that its caller may make. */
+export interface Served {
+  /** The member of the metadata, unless it is empty. */
+  readonly members: { readonly _serves?: Serves }
+  /** The names of actions. */
+  readonly actions: ReadonlyArray<string>
+}
+
+/** What the caller of the request is served, by the grants that links follow; `undefined` if nobody is served anything of it. */
 export const servesOf = (
   { calls, many, methods, path, tables }: Pick<ResourceInfo, "calls" | "many" | "methods" | "path" | "tables">
-): Effect.Effect<{ readonly _serves?: Serves }, ReadError> | undefined => {
+): Effect.Effect<Served, ReadError> | undefined => {
   const linked = linkedEndpoints({ calls, methods })
   const historical = calls.flatMap(({ name, options }) => {
     const own = History.nameOf(options)
     return own === undefined ? [] : [{ name, own }]
   })
-  const serves = (isServed: (name: string, isOperation?: boolean) => boolean) => {
-    const actions = historical.filter(({ name, own }) => {
+  const serves = (isServed: (name: string, isOperation?: boolean) => boolean): Served => {
+    const actions = calls.map(({ name }) => name).filter((name) => isServed(name, true))
+    const ofHistory = historical.filter(({ name, own }) => {
       const method = methodOf[own]
       return isServed(name, true) && (method === undefined || isServed(method))
     }).map(({ own }) => own)
     const all = {
       many: many.filter((method) => isServed(method)),
-      deleted: actions.filter(History.isOfDeleted),
-      history: actions.filter((name) => !History.isOfDeleted(name)),
+      deleted: ofHistory.filter(History.isOfDeleted),
+      history: ofHistory.filter((name) => !History.isOfDeleted(name)),
       tables: tables === undefined || !isServed("GET") ? [] : tableTypes
     }
     const _serves: Serves = Object.fromEntries(Object.entries(all).filter(([, names]) => names.length > 0))
-    return Object.keys(_serves).length === 0 ? {} : { _serves }
+    return { actions, members: Object.keys(_serves).length === 0 ? {} : { _serves } }
   }
   const everything = serves(() => true)
-  if (everything._serves === undefined) return undefined
+  if (calls.length === 0 && everything.members._serves === undefined) return undefined
   return Effect.flatMap(
     AccessDecision,
     (decision) =>

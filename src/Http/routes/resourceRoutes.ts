@@ -37,7 +37,7 @@ import {
   unknownField
 } from "../response/problemFields.ts"
 import { representationsOf } from "../response/representation.ts"
-import { servesOf } from "../response/serves.ts"
+import { type Served, servesOf } from "../response/serves.ts"
 import type * as Tables from "../response/tables.ts"
 import {
   type BadRequestResponder,
@@ -290,27 +290,29 @@ const unlessReserved = (
 /** The metadata, which says what else the registration serves to its caller. */
 const metadataOf = (
   registration: ImplementedResource,
-  { model }: Views.ModelView,
+  { hidden, model }: Views.ModelView,
   translations: Translations
 ): ResponseEffect => {
   const metadata = Metadata.make(model)
   const { calls, name } = registration
-  const described = {
-    model: registration.model,
-    calls: calls.map((call) => ({
-      name: call.name,
-      key: `${name}.${call.name}`,
-      arguments: [call.options.params, call.options.query, call.options.payload].flatMap((part) =>
-        Object.keys(partFields(part))
-      )
-    }))
-  }
+  const described = calls.map((call) => ({
+    name: call.name,
+    key: `${name}.${call.name}`,
+    arguments: [call.options.params, call.options.query, call.options.payload].flatMap((part) =>
+      Object.keys(partFields(part)).filter((field) => part !== registration.model || !isAmongFields(field, hidden))
+    )
+  }))
+  const responseTo = ({ actions, members }: Served) =>
+    metadataResponse(translations, metadata, {
+      model: registration.model,
+      calls: described.filter(({ name }) => actions.includes(name))
+    }, members)
   const serves = servesOf(registration)
-  if (serves === undefined) return metadataResponse(translations, metadata, described)
+  if (serves === undefined) return responseTo({ actions: [], members: {} })
   const built = new Map<string, ReturnType<typeof metadataResponse>>()
   return Effect.flatMap(
     serves,
-    (more) => getOrMake(built, JSON.stringify(more), () => metadataResponse(translations, metadata, described, more))
+    (served) => getOrMake(built, JSON.stringify(served), () => responseTo(served))
   )
 }
 
