@@ -10,6 +10,7 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Option from "effect/Option"
+import * as Scope from "effect/Scope"
 import { managedField } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Filter } from "../../Repository/DocumentStore.ts"
@@ -44,7 +45,7 @@ export const writing = ({ limits, lists, registration: { model }, store }: ManyC
     room?: Room
   ): Effect.Effect<Outcome> =>
     Effect.withFiber(({ context }) =>
-      Effect.map(respond, (response) => outcomeOf(item, response, room)).pipe(
+      Effect.flatMap(respond, (response) => outcomeOf(item, response, room)).pipe(
         Effect.provideContext(Context.mergeAll(
           Context.make(
             HttpServerRequest.HttpServerRequest,
@@ -131,12 +132,10 @@ export const writing = ({ limits, lists, registration: { model }, store }: ManyC
     item: Item,
     response: HttpServerResponse.HttpServerResponse,
     room: Room | undefined
-  ): Outcome => {
+  ): Effect.Effect<Outcome> => {
     const isDocument = response.headers["preference-applied"] === "return=representation"
     const text = isDocument ? textOf(response) : ""
-    const isKept = isDocument && room !== undefined && room.left >= text.length
-    if (isKept) room.left -= text.length
-    return {
+    return Effect.map(isDocument && room !== undefined ? room.keep(Buffer.byteLength(text)) : noRoom, (isKept) => ({
       item,
       status: response.status,
       refusal: response.status >= 400 ? response : undefined,
@@ -144,6 +143,34 @@ export const writing = ({ limits, lists, registration: { model }, store }: ManyC
         ? Reflect.get(Object(JSON.parse(text)), versionField)
         : undefined,
       document: isKept ? text : undefined
+    }))
+  }
+
+  /**
+   * The room of an answer. Texts that are too long to be held without one need a reservation, which is not waited for: a
+   * transaction may be open. Without it, the answer has none of them.
+   */
+  const answerRoom = (request: Scope.Scope): AnswerRoom => {
+    let reservation: Reservation | undefined
+    const reserve = Effect.map(Effect.provideService(lists.reserveNow, Scope.Scope, request), (reserved) => {
+      reservation = reserved
+      return reserved !== undefined
+    })
+    return {
+      reserved: () => reservation,
+      begin: () => {
+        let kept = 0
+        return {
+          keep: (bytes) => {
+            if (kept + bytes > limits.maxPageBytes) return noRoom
+            const isFree = kept + bytes <= maxSmallLength || reservation !== undefined
+            return Effect.map(isFree ? Effect.succeed(true) : reserve, (isKept) => {
+              if (isKept) kept += bytes
+              return isKept
+            })
+          }
+        }
+      }
     }
   }
 
@@ -152,9 +179,10 @@ export const writing = ({ limits, lists, registration: { model }, store }: ManyC
     outcomes: ReadonlyArray<Outcome>,
     status: number,
     applied: ReadonlyArray<keyof typeof preference.appliedHeaders>,
-    reservation: Reservation | undefined
+    room: AnswerRoom | undefined
   ): HttpServerResponse.HttpServerResponse => {
-    const isWhole = reservation !== undefined &&
+    const reservation = room?.reserved()
+    const isWhole = room !== undefined &&
       outcomes.every(({ document, refusal }) => document !== undefined || refusal !== undefined)
     const headers = preference.appliedTo(isWhole ? [...applied, "representation"] : applied)
     const bytes = Buffer.from(manyText(written(outcomes)))
@@ -175,38 +203,52 @@ export const writing = ({ limits, lists, registration: { model }, store }: ManyC
     const isMinimal = preference.returnOf(prefer) === "minimal"
     const isShown = preference.returnOf(prefer) === "representation" &&
       items.some(({ instead }) => instead !== undefined)
-    const roomOf = () => isShown ? { left: limits.maxPageBytes } : undefined
-    // What can't be answered is not written.
-    return Effect.flatMap(isShown ? lists.reserve : Effect.undefined, (reservation) =>
-      preference.isLenient(prefer)
+    return Effect.withFiber((fiber) => {
+      const room = isShown ? answerRoom(Context.getUnsafe(fiber.context, Scope.Scope)) : undefined
+      const free = Effect.sync(() => room?.reserved()?.resize(0))
+      const answer: ResponseEffect = preference.isLenient(prefer)
         ? Effect.map(
-          oneByOne(items, roomOf()),
-          (outcomes) => answered(outcomes, 207, ["lenient"], reservation)
+          oneByOne(items, room?.begin()),
+          (outcomes) => answered(outcomes, 207, ["lenient"], room)
         )
-        : Effect.map(atOnce(items, roomOf), (outcomes) =>
+        : Effect.map(atOnce(items, () => room?.begin()), (outcomes) =>
           isMinimal
             ? HttpServerResponse.empty({ status: 204, headers: preference.appliedHeaders.minimal })
-            : answered(outcomes, 200, [], reservation)).pipe(
+            : answered(outcomes, 200, [], room)).pipe(
             Effect.catchIf(
               (error): error is Refused => error instanceof Refused,
               ({ isNoted, outcome }) => {
                 const { item, refusal } = outcome
                 // Asked again outside of the transaction, whose entries of the audit log are gone.
-                return isNoted || refusal === undefined
+                const answer = isNoted || refusal === undefined
                   ? Effect.succeed(named(outcome))
                   : Effect.map(dispatch(item, () => Effect.succeed(refusal)), named)
+                return Effect.andThen(free, answer)
               }
             )
-          ))
+          )
+      // One that is tried again by another one around it reserves anew.
+      return Effect.onError(answer, () => free)
+    })
   }
 }
 
 // internal
 
-/** The length of the texts of documents that an answer may still have. */
+/** What an answer may have of the texts of documents. */
 interface Room {
-  left: number
+  /** Keeps a text of so many bytes, unless there is no room for it. */
+  readonly keep: (bytes: number) => Effect.Effect<boolean>
 }
+
+/** The room of an answer, and what it has reserved. */
+interface AnswerRoom {
+  readonly reserved: () => Reservation | undefined
+  /** The room before the first document. */
+  readonly begin: () => Room
+}
+
+const noRoom = Effect.succeed(false)
 
 /** The outcome of the write of a document. */
 interface Outcome {

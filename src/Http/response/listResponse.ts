@@ -30,6 +30,8 @@ export interface ListResponses {
   readonly begin: (maxBytes?: number) => ListResponse
   /** Reserves the bytes of a page for another body, in the order of arrival. */
   readonly reserve: Effect.Effect<Reservation, ServiceUnavailable>
+  /** The same without waiting; `undefined` if they are not free. */
+  readonly reserveNow: Effect.Effect<Reservation | undefined>
   /**
    * A body that is made as its client takes it, of about so many bytes. It frees what it has reserved, and is interrupted when its
    * client takes nothing for too long.
@@ -47,6 +49,7 @@ export const makeListResponses = (
 ): ListResponses => ({
   begin: (maxBytes = Infinity) => beginList(budget, maxBytes, Math.min(maxBytes, maxPageBytes), unconfirmed),
   reserve: budget.reserve(maxPageBytes),
+  reserveNow: budget.reserveNow(maxPageBytes),
   paced: (chunks, bytes, reservation) => streamChunks(chunks, bytes, reservation, unconfirmed),
   pulled: (parts) => streamParts(parts, unconfirmed)
 })

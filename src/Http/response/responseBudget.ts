@@ -21,6 +21,8 @@ export interface ResponseBudget {
    * `ServiceUnavailable` after a timeout. The reservation ends with the scope of the request.
    */
   readonly reserve: (bytes: number) => Effect.Effect<Reservation, ServiceUnavailable>
+  /** Reserves without waiting; `undefined` if this many bytes are not free, or others wait. */
+  readonly reserveNow: (bytes: number) => Effect.Effect<Reservation | undefined>
 }
 
 export const makeResponseBudget = (capacity: number, timeout: Duration.Duration): ResponseBudget => {
@@ -37,17 +39,28 @@ export const makeResponseBudget = (capacity: number, timeout: Duration.Duration)
             queue.release(entry)
             return Effect.fail(errorOf("ServiceUnavailable", "errors.ResponsesTooLarge"))
           }
-          const reservation = reservationOf(bytes, queue.free)
-          return Effect.as(
-            Scope.addFinalizer(request, Effect.sync(() => reservation.resize(0))),
-            reservation
-          )
+          return reserved(bytes, request)
         })
       )
     })
 
+  const reserveNow = (bytes: number, request: Scope.Scope): Effect.Effect<Reservation | undefined> =>
+    Effect.uninterruptible(Effect.suspend(() => {
+      const entry = queue.enqueue(bytes)
+      if (entry.isGranted) return reserved(bytes, request)
+      queue.release(entry)
+      return Effect.undefined
+    }))
+
+  /** The reservation of granted bytes, which ends with the request. */
+  const reserved = (bytes: number, request: Scope.Scope): Effect.Effect<Reservation> => {
+    const reservation = reservationOf(bytes, queue.free)
+    return Effect.as(Scope.addFinalizer(request, Effect.sync(() => reservation.resize(0))), reservation)
+  }
+
   return {
-    reserve: (bytes) => Effect.withFiber((fiber) => reserve(bytes, Context.getUnsafe(fiber.context, Scope.Scope)))
+    reserve: (bytes) => Effect.withFiber((fiber) => reserve(bytes, Context.getUnsafe(fiber.context, Scope.Scope))),
+    reserveNow: (bytes) => Effect.withFiber((fiber) => reserveNow(bytes, Context.getUnsafe(fiber.context, Scope.Scope)))
   }
 }
 

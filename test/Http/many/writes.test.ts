@@ -1,6 +1,6 @@
 /** Each write of many is decided as the request that would write its document alone, at its time. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Redacted, Schema } from "effect"
+import { ConfigProvider, Deferred, Effect, Redacted, Schema } from "effect"
 import { HttpError, KernelEngine, Model, Permission, Repository, Resource, Role } from "../../../src/index.ts"
 import { refused, sendTo } from "../../support/rest.ts"
 import { shop } from "../../support/tokens.ts"
@@ -80,4 +80,60 @@ describe("Writes of many documents", () => {
       assert.deepStrictEqual([late.body.document, ran], ["A", ["A", "B"]])
       assert.lengthOf(yield* store.find("Task", { filter: { state: "closed" } }), 2)
     }).pipe(Effect.scoped))
+
+  it.effect("hold the bytes of a page for their answers only while these are large, and don't wait for them", () =>
+    Effect.gen(function*() {
+      class Text extends Model.Class<Text>()("Text", { id: Schema.String, text: Schema.String }) {}
+      let waiting = { arrived: 0, all: yield* Deferred.make<void>() }
+      const texts = KernelEngine.make("texts").register(
+        Resource.make(Text, { methods: ["GET", "PATCH"] }).beforePatch((text) =>
+          Effect.gen(function*() {
+            if (!text.id.startsWith("last")) return text
+            // All requests are here at once.
+            if (++waiting.arrived === 5) yield* Deferred.succeed(waiting.all, undefined)
+            yield* Deferred.await(waiting.all)
+            return text
+          })
+        ),
+        { many: ["PATCH"] }
+      )
+      const { baseUrl, store } = yield* texts.test()
+      const numbers = [0, 1, 2, 3, 4]
+      yield* store.insertMany(
+        "Text",
+        numbers.flatMap((i) => ["a", "b", "last"].map((name) => ({ _id: `${name}${i}`, text: "" })))
+      )
+      const whole = "return=representation"
+      // What comes last is small, since others may have been answered by then.
+      const bodyOf = (ids: ReadonlyArray<string>, text: string) =>
+        ids.map((id) => ({ id, text: id.startsWith("last") ? "" : text }))
+      const ask = (ids: ReadonlyArray<string>, text: string) =>
+        Effect.map(
+          sendTo(baseUrl, "PATCH", "/texts", bodyOf(ids, text), { prefer: `handling=lenient, ${whole}` }),
+          ({ body, headers, status }) => {
+            assert.strictEqual(status, 207)
+            const documents: number = body.results.filter(({ document }: { document?: unknown }) => document).length
+            return { documents, isWhole: String(headers["preference-applied"]).includes(whole) }
+          }
+        )
+      const together = (ids: ReadonlyArray<string>, text: string) =>
+        Effect.gen(function*() {
+          waiting = { arrived: 0, all: yield* Deferred.make<void>() }
+          const all = numbers.map((i) => ask(ids.map((id) => `${id}${i}`), text))
+          return yield* Effect.all(all, { concurrency: "unbounded" })
+        })
+      const answered = (documents: number) => ({ documents, isWhole: true })
+      assert.deepStrictEqual(yield* together(["a", "last"], "small"), numbers.map(() => answered(2)))
+      // Four pages may be held at once. The fifth answer has what needs none.
+      const large = "ä".repeat(100_000)
+      const answers = yield* together(["a", "b", "last"], large)
+      assert.deepStrictEqual(answers.map(({ documents }) => documents).toSorted(), [2, 3, 3, 3, 3])
+      assert.deepStrictEqual(answers.filter(({ isWhole }) => !isWhole).map(({ documents }) => documents), [2])
+      assert.deepStrictEqual(yield* ask(["a0", "b0"], large), answered(2))
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({
+        appkernel: { query: { max_page_bytes: 1_000_000 } }
+      })))
+    ))
 })
