@@ -106,7 +106,7 @@ const columnsFor = memoize((model: Model.Any): ReadonlyMap<string, Column> => {
   const id = managedField(model, "id")
   const written = Object.entries(model.create.fields).filter(([name]) => !Object.hasOwn(model.wire.fields, name))
   const columns = [
-    ...managedField(model, "deleted") === deletionTime.name ? [deletionTime] : [],
+    ...managedField(model, "deleted") !== undefined ? [deletionTime] : [],
     ...columnsOf(model, model.wire.fields),
     ...columnsOf(model, Object.fromEntries(written))
   ]

@@ -250,6 +250,9 @@ describe("Deleted documents over HTTP", () => {
       assert.strictEqual(paths["/books/{id}"].delete.summary, "Delete a Book")
       assert.strictEqual(paths["/books/{id}"].get.summary, "Get one Book")
       assert.hasAllKeys(paths["/books/{id}/restore"], ["post"])
+      const { post } = paths["/books/{id}/restore"]
+      assert.includeMembers(parametersOf(post), ["If-Match", "If-None-Match"])
+      assert.property(post.responses, "412")
       assert.include(JSON.stringify(document.components), "When the document was deleted")
       const plain = JSON.stringify(OpenApi.make(KernelEngine.make("library").register(Book, { methods: all }), {
         title: "Library",
@@ -387,6 +390,29 @@ describe("Deleted documents over HTTP", () => {
       const again = yield* sendTo(baseUrl, "POST", "/books", all.text, { "content-type": "text/csv" })
       assert.strictEqual(again.status, 201, again.text)
       assert.strictEqual((yield* ask("deleted=include", "application/json")).headers["x-total-count"], "3")
+    }))
+
+  it.effect("can be sent back as a table whatever the field of the time of deletion is called", () =>
+    Effect.gen(function*() {
+      class Paper extends Model.Class<Paper>()("Paper", {
+        id: Model.id(),
+        title: Schema.String,
+        gone: Model.softDeleted.deleted
+      }) {}
+      const { baseUrl, store } = yield* KernelEngine.make("library").register(
+        Resource.make(Paper, { methods: all }).action(History.deleted(Paper)),
+        { tables: true }
+      ).test()
+      yield* sendTo(baseUrl, "POST", "/papers", { id: "A", title: "a" })
+      yield* sendTo(baseUrl, "DELETE", "/papers/A")
+      for (const type of ["text/csv", "application/x-ndjson"]) {
+        const table = yield* sendTo(baseUrl, "GET", "/papers?deleted=include", undefined, { accept: type })
+        assert.match(table.text, /deleted/u)
+        yield* store.deleteMany("Paper", {})
+        const again = yield* sendTo(baseUrl, "POST", "/papers", table.text, { "content-type": type })
+        assert.strictEqual(again.status, 201, again.text)
+        yield* sendTo(baseUrl, "DELETE", "/papers/A")
+      }
     }))
 
   it.effect("are refused at the start where a resource lacks the method, or a field has the name of the parameter", () =>
