@@ -129,7 +129,7 @@ const restoreRead = <M extends Model.Any>(
     // What differs from the instance that was read, so that new fields of the model stay as they are stored.
     const [before, after] = [codec.toDocument(previous), codec.toDocument(instance)]
     const changed = ownFields.filter((field) => !isStoredIdentically(ownValue(before, field), ownValue(after, field)))
-    const set = changed.filter((field) => after[field] !== undefined)
+    const set = changed.filter((field) => ownValue(after, field) !== undefined)
     const unset = [deletedField, ...changed.filter((field) => ownValue(after, field) === undefined)]
     const update = yield* withManagedFields(context, {
       ...set.length === 0 ? {} : { $set: Object.fromEntries(set.map((field) => [field, after[field]])) },

@@ -1,6 +1,6 @@
 /** Fields whose names every object inherits, such as `toString`, are fields like others: one that is not sent is missing. */
 import { assert, describe, it } from "@effect/vitest"
-import { KernelEngine, Model, Resource } from "appkernel"
+import { History, KernelEngine, Model, Resource } from "appkernel"
 import { Effect, Schema } from "effect"
 import { sendTo } from "../../support/rest.ts"
 import { embeddedStores } from "../../support/storeMatrix.ts"
@@ -18,6 +18,11 @@ const fields = {
 }
 
 class Odd extends Model.Class<Odd>()("Odd", fields as Pick<typeof fields, "id" | "n">) {}
+
+class Gone extends Model.Class<Gone>()(
+  "Gone",
+  { ...fields, ...Model.softDeleted } as Pick<typeof fields, "id" | "n"> & typeof Model.softDeleted
+) {}
 
 const methods = ["GET", "POST", "PUT", "PATCH"] as const
 
@@ -71,6 +76,28 @@ embeddedStores((name, store) => {
           assert.deepStrictEqual(yield* shown, { ...first, n: 5, constructor: "d" })
         })
     )
+
+    it.effect("are removed by the hook of a restore", () =>
+      Effect.gen(function*() {
+        const { baseUrl } = yield* KernelEngine.make("odd").register(
+          Resource.make(Gone, { methods: ["GET", "POST", "PATCH", "DELETE"] })
+            .action(History.deleted(Gone))
+            .action(History.restoreDeleted(Gone))
+            .beforePatch((odd) => {
+              const { toString: _, ...kept } = { ...odd }
+              // The constructor would take the inherited function for a value.
+              return Effect.succeed<Gone>(Object.assign(Object.create(Gone.prototype), kept))
+            })
+        ).test({ store })
+        const ask = (method: string, path: string, body?: unknown) => sendTo(baseUrl, method, path, body)
+        const sent = { id: "A", n: 1, constructor: "c", toString: "s" }
+        assert.strictEqual((yield* ask("POST", "/gones", sent)).status, 201)
+        assert.strictEqual((yield* ask("DELETE", "/gones/A")).status, 200)
+        const restored = yield* ask("POST", "/gones/A/restore")
+        assert.strictEqual(restored.status, 200, restored.text)
+        const { body: { _links, ...body } } = yield* ask("GET", "/gones/A")
+        assert.deepStrictEqual(body, { _type: "Gone", id: "A", n: 1, constructor: "c", hasOwnProperty: 7 })
+      }))
 
     it.effect("are the only ones that a problem is told of", () =>
       Effect.gen(function*() {
