@@ -38,9 +38,13 @@ const decimals = Array.from(String(Number.MAX_VALUE).replace(/^1\.(\d+)e.*$/u, "
   ""
 )
 
-/** Numbers that are finite as doubles, with all texts that JavaScript has of these. */
-const finite = String.raw`^-?(?:\d{1,308}(?:\.\d+)?(?:[eE]-\d+)?|\d(?:\.\d+)?[eE]\+?(?:\d{1,2}|[12]\d\d|30[0-7])|` +
-  String.raw`1(?:\.${decimals.slice(0, -1)})?[eE]\+?308)$`
+/**
+ * Numbers that are finite as doubles, with all texts that JavaScript has of these. Before a positive exponent there are nine digits
+ * at most, so that the number stays finite.
+ */
+const finite = String.raw`^-?(?:\d{1,308}(?:\.\d+)?(?:[eE]-\d+)?|` +
+  String.raw`\d{1,9}(?:\.\d+)?[eE]\+?0*(?:\d{1,2}|[12]\d\d)|` +
+  String.raw`\d(?:\.\d+)?[eE]\+?0*30[0-7]|1(?:\.${decimals.slice(0, -1)})?[eE]\+?0*308)$`
 
 /** The last moment that there is. */
 const maxMillis = 8_640_000_000_000_000

@@ -30,10 +30,36 @@ describe("A number that is written as text", () => {
         for (const any of [bytes.getFloat64(0), Number.MAX_VALUE - high * 2 ** 960, Number.MAX_VALUE, -1e308, 5e-324]) {
           assert.strictEqual(accepts(String(any)), Number.isFinite(any), String(any))
         }
-        for (const infinite of ["4e0786", "1.8e308", "2e308", "1e309", "9".repeat(309), "1.7976931348623158e308"]) {
+        for (
+          const infinite of [
+            "4e0786",
+            "1.8e308",
+            "2e308",
+            "1e309",
+            "1e0309",
+            "10e308",
+            "1e9999",
+            "9".repeat(309),
+            "1.7976931348623158e308"
+          ]
+        ) {
           assert.isFalse(accepts(infinite), infinite)
         }
-        for (const finite of ["0", "-12.50", "1e-999", "9".repeat(308), "9.9e307", "1.7e+308"]) {
+        for (
+          const finite of [
+            "0",
+            "-12.50",
+            "1e-999",
+            "9".repeat(308),
+            "9.9e307",
+            "1.7e+308",
+            "12e5",
+            "12.5e3",
+            "10E+2",
+            "1e007",
+            "999999999e299"
+          ]
+        ) {
           assert.isTrue(accepts(finite) && Number.isFinite(Number(finite)), finite)
         }
       })
