@@ -280,6 +280,13 @@ const isPartOf = (part: Json, whole: Json): boolean =>
     ? Object.keys(part).every((key) => Object.hasOwn(whole, key) && isPartOf(part[key], whole[key]))
     : part === whole
 
+/** The lists in an answer that say of how many documents they are: their paths and the numbers. */
+const totalsIn = (value: Json): ReadonlyArray<readonly [path: string, total: number]> =>
+  typeof value !== "object" || value === null ? [] : [
+    ...value._type === "list" && value.total !== undefined ? [[value._links.self.href, value.total] as const] : [],
+    ...Object.values(value).flatMap(totalsIn)
+  ]
+
 let requests = 0
 
 it.live.prop(
@@ -313,6 +320,8 @@ it.live.prop(
               visible.add(place!)
             }
           }
+          const visibleOf = (path: string) =>
+            [...bodies.keys()].filter((id) => pathOf(id).split("/")[1] === path.split(/[/?]/u)[1]).length
           const check = Effect.fnUntraced(function*(
             [method, path, headers, sent]: ReturnType<typeof requestsFor>[number]
           ) {
@@ -333,7 +342,10 @@ it.live.prop(
               if (path.includes("dry_run")) assert.isTrue(bodies.has(id), `${where}: ${id}`)
             }
             const total = answered["x-total-count"]
-            if (total !== undefined) assert.isAtMost(Number(total), bodies.size, where)
+            const totals = [...total === undefined ? [] : [[path, Number(total)] as const], ...totalsIn(body)]
+            for (const [path, total] of totals) {
+              assert.isAtMost(total, visibleOf(path), `${where}: ${path}`)
+            }
             return { body, status }
           })
           return { bodies, check }
