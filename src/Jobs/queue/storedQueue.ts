@@ -8,9 +8,11 @@ import { rejectDuplicateKey } from "@appkernel/document-store/shared"
 import { dateOf } from "@appkernel/mql/values"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
+import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Latch from "effect/Latch"
 import * as PersistedQueue from "effect/persistence/PersistedQueue"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
@@ -65,7 +67,6 @@ export const makeQueueStore = Effect.fnUntraced(function*(
   { lock = "30 seconds", poll = "1 second" }: QueueOptions = {}
 ): Effect.fn.Return<Port, StoreError, Scope.Scope> {
   yield* store.createIndexes(queuedJobs, recordIndexes)
-  const scope = yield* Effect.scope
   const lockTime = Duration.toMillis(lock)
   // Only the embedded store is serializable, and one process alone has it: nobody else offers, and all that is due is known.
   const isAlone = store.isolation === "serializable"
@@ -80,33 +81,25 @@ export const makeQueueStore = Effect.fnUntraced(function*(
           "jobs",
           store.updateMany(queuedJobs, { _id: { $in: all.map(({ _id }) => _id) }, token }, update)
         ),
-      { discard: true }
+      { concurrency: "unbounded", discard: true }
     )
 
   /** What this process works on. */
   const held = new Set<Taken>()
-  let isKeeping = false
+  const isHolding = Latch.makeUnsafe(false)
 
-  /** Keeps the locks, as long as there are some. */
-  const keep = Effect.gen(function*() {
-    while (held.size > 0) {
-      yield* Effect.sleep(lockTime / 3)
-      const now = yield* Clock.currentTimeMillis
-      yield* Effect.catch(
-        updated(held, { $set: { due: soon(now) } }),
-        (error) => Effect.logWarning("Can't keep the locks of jobs", error)
-      )
-    }
-    isKeeping = false
-  })
-
-  const hold = (claim: Taken) =>
-    Effect.suspend(() => {
-      held.add(claim)
-      if (isKeeping) return Effect.void
-      isKeeping = true
-      return Effect.asVoid(Effect.forkIn(Effect.interruptible(keep), scope))
-    })
+  // It keeps the locks of all, and begins before whoever takes, so that it ends after them.
+  yield* isHolding.await.pipe(
+    Effect.andThen(Effect.sleep(lockTime / 3)),
+    Effect.andThen(Clock.currentTimeMillis),
+    Effect.flatMap((now) => updated(held, { $set: { due: soon(now) } })),
+    Effect.catchCause((cause) => Effect.logWarning("Can't keep the locks of jobs", cause)),
+    Effect.andThen(Effect.sync(() => {
+      if (held.size === 0) isHolding.closeUnsafe()
+    })),
+    Effect.forever,
+    Effect.forkScoped
+  )
 
   /** Says what has become of records. */
   const settle = (claims: ReadonlyArray<Taken>, change: (now: number) => Update) =>
@@ -114,7 +107,7 @@ export const makeQueueStore = Effect.fnUntraced(function*(
       Effect.retry(Schedule.spaced("500 millis").pipe(Schedule.upTo({ duration: lockTime }))),
       // The lock ends, and the job is done once more.
       Effect.catch((error) => Effect.logWarning("Can't store the end of a job", error)),
-      Effect.andThen(Effect.sync(() => {
+      Effect.ensuring(Effect.sync(() => {
         for (const claim of claims) {
           held.delete(claim)
           const { settled, wake } = localQueue(store, claim.queue)
@@ -124,19 +117,21 @@ export const makeQueueStore = Effect.fnUntraced(function*(
       }))
     )
 
-  const done = new Set<Taken>()
   const storing = Semaphore.makeUnsafe(1)
+  let batch: { readonly claims: Array<Taken>; readonly stored: Deferred.Deferred<void> } | undefined
 
-  /** Stores the end of work. Of those who have done theirs meanwhile, one does so for all. */
+  /** Stores the end of work. Of those who have done theirs meanwhile, the first does so for all. */
   const finish = (claim: Taken) =>
     Effect.suspend(() => {
-      done.add(claim)
+      if (batch !== undefined) {
+        batch.claims.push(claim)
+        return Deferred.await(batch.stored)
+      }
+      const { claims, stored } = batch = { claims: [claim], stored: Deferred.makeUnsafe<void>() }
       return storing.withPermit(Effect.suspend(() => {
-        if (!done.has(claim)) return Effect.void
-        const all = [...done]
-        done.clear()
-        return settle(all, (now) => ({ $set: { state: "done", ended: dateOf(now) }, $unset: { due: "" } }))
-      }))
+        batch = undefined
+        return settle(claims, (now) => ({ $set: { state: "done", ended: dateOf(now) }, $unset: { due: "" } }))
+      })).pipe(Effect.onExit((exit) => Deferred.done(stored, exit)))
     })
 
   const bury = (claim: Taken, cause: Cause.Cause<unknown>, attempts = claim.attempts) =>
@@ -281,9 +276,12 @@ export const makeQueueStore = Effect.fnUntraced(function*(
               })))
           }
           // It ends after what is added after it: the lock is kept until the end is stored, also while the process stops.
-          return hold(claim).pipe(
-            Effect.andThen(Effect.addFinalizer(ended)),
-            Effect.as({ id: claim.key, attempts: claim.attempts, element: element.success })
+          held.add(claim)
+          isHolding.openUnsafe()
+          const released = Effect.sync(() => held.delete(claim))
+          return Effect.as(
+            Effect.addFinalizer((exit) => Effect.ensuring(ended(exit), released)),
+            { id: claim.key, attempts: claim.attempts, element: element.success }
           )
         })
       )

@@ -153,7 +153,7 @@ export const storedQueueContract = <E>(name: string, store: Layer.Layer<Document
         let isHung = true
         const hanging: typeof store = {
           ...store,
-          updateOne: (...args) => isHung ? Effect.never : store.updateOne(...args)
+          updateMany: (...args) => isHung && "token" in args[1] ? Effect.never : store.updateMany(...args)
         }
         const dying = yield* makeQueueStore(hanging, { lock: "50 millis" }).pipe(Scope.provide(process))
         const handler = yield* Scope.make()
@@ -200,7 +200,10 @@ export const storedQueueContract = <E>(name: string, store: Layer.Layer<Document
         for (const _ of [1, 2, 3]) {
           const process = yield* Scope.make()
           // Nor does it keep its lock.
-          const hanging = { ...store, updateOne: () => Effect.never }
+          const hanging: typeof store = {
+            ...store,
+            updateMany: (...args) => "token" in args[1] ? Effect.never : store.updateMany(...args)
+          }
           const dying = yield* makeQueueStore(hanging, { lock: "10 millis", poll: "5 millis" }).pipe(
             Scope.provide(process)
           )
@@ -216,30 +219,63 @@ export const storedQueueContract = <E>(name: string, store: Layer.Layer<Document
         assert.deepInclude(dead[0], { state: "dead", attempts: 3 })
       }))
 
-    it.effect("keeps the lock as long as the work lasts", () =>
+    it.effect("keeps the lock as long as the work lasts, also when the process stops", () =>
       Effect.gen(function*() {
         const store = yield* DocumentStore.DocumentStore
-        const port = yield* makeQueueStore({ ...store }, { lock: "150 millis", poll: "5 millis" })
+        const process = yield* Scope.make()
+        const port = yield* makeQueueStore({ ...store }, { lock: "150 millis", poll: "5 millis" }).pipe(
+          Scope.provide(process)
+        )
         const queue = yield* Effect.provideService(
           Effect.flatMap(PersistedQueue.makeFactory, (factory) => factory.make({ name: "long", schema: Item })),
           PersistedQueue.PersistedQueueStore,
           port
         )
         yield* queue.offer({ n: 1n })
-        yield* queue.take(() =>
-          Effect.gen(function*() {
-            const [begin] = yield* recordsOf("long")
-            // The lock is moved on again and again.
-            let due = begin?.["due"] as Date
-            for (const _ of [1, 2, 3]) {
-              const [moved] = yield* Effect.repeat(recordsOf("long"), {
-                until: ([record]) => (record?.["due"] as Date) > due,
-                schedule: Schedule.spaced("5 millis")
-              }).pipe(Effect.andThen(recordsOf("long")))
-              due = moved?.["due"] as Date
-            }
-          })
+        // The lock is moved on again and again.
+        const isKept = Effect.gen(function*() {
+          const [begin] = yield* recordsOf("long")
+          let due = begin?.["due"] as Date
+          for (const _ of [1, 2, 3]) {
+            const [moved] = yield* Effect.repeat(recordsOf("long"), {
+              until: ([record]) => (record?.["due"] as Date) > due,
+              schedule: Schedule.spaced("5 millis")
+            }).pipe(Effect.andThen(recordsOf("long")))
+            due = moved?.["due"] as Date
+          }
+        })
+        const isStopping = yield* Deferred.make<void>()
+        const taken = yield* Effect.forkScoped(
+          queue.take(() => Effect.andThen(isKept, Effect.andThen(Deferred.await(isStopping), isKept)))
         )
+        // As who works does: what is added to a scope later ends before.
+        yield* Scope.addFinalizer(
+          process,
+          Effect.andThen(Deferred.succeed(isStopping, undefined), Effect.exit(Fiber.join(taken)))
+        )
+        yield* Scope.close(process, Exit.void)
+        yield* Fiber.join(taken)
+        assert.deepInclude((yield* recordsOf("long"))[0], { state: "done", attempts: 1 })
+      }).pipe(Effect.scoped))
+
+    it.effect("gives again what could not be stored for a defect, and keeps the locks of others", () =>
+      Effect.gen(function*() {
+        const store = yield* DocumentStore.DocumentStore
+        let isBroken = true
+        const broken: typeof store = {
+          ...store,
+          updateMany: (...args) =>
+            isBroken && "token" in args[1] ? Effect.die("The driver is broken") : store.updateMany(...args)
+        }
+        const port = yield* makeQueueStore(broken, { lock: "150 millis", poll: "5 millis" })
+        const offer = (id: string) => port.offer({ name: "defect", id, element: {}, isCustomId: false })
+        yield* Effect.forEach(["1", "2", "3"], offer)
+        const worked = Effect.exit(Effect.scoped(port.take(takeOf("defect"))))
+        const exits = yield* Effect.all([worked, worked, worked], { concurrency: 3 })
+        assert.isTrue(exits.every(Exit.isFailure))
+        isBroken = false
+        const again = Effect.scoped(Effect.map(port.take(takeOf("defect")), ({ attempts }) => attempts))
+        assert.deepStrictEqual(yield* Effect.all([again, again, again], { concurrency: 3 }), [2, 2, 2])
       }))
 
     it.effect("gives each element once to many who take, of whom any is stopped at any time", () =>
