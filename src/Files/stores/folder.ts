@@ -3,6 +3,7 @@
  * renamed when all of it is on the disk. An empty file in `holds` is a hold, whose time its process renews.
  */
 import { makeFolder } from "@appkernel/document-store/folders"
+import * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
@@ -12,6 +13,7 @@ import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import * as PlatformError from "effect/PlatformError"
 import * as Predicate from "effect/Predicate"
+import * as Pull from "effect/Pull"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import { read, writev } from "node:fs"
@@ -98,9 +100,11 @@ export const makeFolderFiles: (folder: string) => Effect.Effect<Service> = Effec
       yield* Effect.scoped(Effect.gen(function*() {
         const file = yield* failing("put")(created(partOf(id)))
         const isOwn = hasOwnPieces(content)
-        yield* Stream.runForEachArray(content, (pieces) =>
+        yield* Stream.runForEachArray(isOwn ? inBlocks(content) : content, (pieces) =>
           Effect.map(written(descriptorOf(file), pieces), () => {
-            if (isOwn) pieces.forEach(release)
+            if (isOwn) {
+              pieces.forEach(release)
+            }
           }))
         yield* Effect.uninterruptible(failing("put")(file.sync))
       }))
@@ -225,6 +229,41 @@ const contentOf = (fd: number, { length, offset }: Range = { offset: 0, length: 
 
 /** 64 KiB. Larger pieces are new memory each, which costs more than the calls. */
 const pieceSize = 65_536
+
+/** Pieces that are written together, since calls of the system cost more than the bytes: those that their maker uses no more. */
+const inBlocks = <E, R>(content: Stream.Stream<Uint8Array, E, R>): Stream.Stream<Uint8Array, E, R> =>
+  Stream.transformPull(content, (pull) =>
+    Effect.sync(() => {
+      let isEnded = false
+      let pieces: Array<Uint8Array> = []
+      let size = 0
+      const gather: typeof pull = Pull.matchEffect(pull, {
+        onSuccess: (more): typeof pull => {
+          for (const piece of more) {
+            pieces.push(piece)
+            size += piece.length
+          }
+          return size < writeSize && pieces.length < maxPieces ? gather : gathered()
+        },
+        onFailure: (cause): typeof pull => Effect.failCause(cause),
+        onDone: (): typeof pull => {
+          isEnded = true
+          return gathered()
+        }
+      })
+      const gathered = (): typeof pull => {
+        const all = pieces
+        pieces = []
+        size = 0
+        return Arr.isReadonlyArrayNonEmpty(all) ? Effect.succeed(all) : Cause.done()
+      }
+      return Effect.suspend(() => isEnded ? Cause.done() : gather)
+    }))
+
+const writeSize = 4 * pieceSize
+
+/** A call of the system takes no more than 1024. */
+const maxPieces = 512
 
 /** Writes pieces at the end of an open file. */
 const written = (fd: number, pieces: ReadonlyArray<Uint8Array>): Effect.Effect<void, FileStoreFailed> =>

@@ -9,7 +9,7 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Pull from "effect/Pull"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { withOwnPieces } from "../../internal/ownPieces.ts"
+import { withPiecesOf } from "../../internal/ownPieces.ts"
 import type { Part, Room, Unfinished, UnfinishedUploads } from "../../Repository/internal.ts"
 import { headSize } from "../files/contentTypes.ts"
 import { unavailable } from "../files/received.ts"
@@ -274,7 +274,8 @@ const sourceOf = Effect.fnUntraced(function*(content: Stream.Stream<Uint8Array, 
   )
   const segment = Effect.sync(() => {
     const until = clock.currentTimeMillisUnsafe() + segmentMillis
-    return withOwnPieces(
+    return withPiecesOf(
+      content,
       Stream.unfold(0, (size) =>
         size >= segmentSize || size > 0 && clock.currentTimeMillisUnsafe() > until
           ? Effect.undefined

@@ -1,17 +1,18 @@
 /** Reads `multipart/form-data` incrementally. Of files it keeps the sizes only. */
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
-import type * as Cause from "effect/Cause"
+import * as Arr from "effect/Array"
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as MultipartParser from "effect/http/MultipartParser"
-import * as Queue from "effect/Queue"
+import * as Pull from "effect/Pull"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { withOwnPieces } from "../../internal/ownPieces.ts"
+import { withPiecesOf } from "../../internal/ownPieces.ts"
 import { errorOf } from "../HttpError.ts"
 import { type BodyError, mediaTypeOf, refusedType, sendContinue } from "./jsonBody.ts"
+import { piecesOf } from "./rawBody.ts"
 import { goesOn } from "./uploading.ts"
 
 /** A part of a form: a text, or a file's size. A browser sends a file without a name for an empty input. */
@@ -26,7 +27,7 @@ interface FormFile {
   readonly name: string
   readonly filename: string
   readonly contentType: string
-  readonly content: Stream.Stream<Uint8Array>
+  readonly content: Stream.Stream<Uint8Array, BodyError>
 }
 
 /** Receives some of the files of a form. */
@@ -82,7 +83,9 @@ const receiving = Effect.fnUntraced(function*<E>(
   limits: FormLimits,
   { receive, takes }: FormFiles<E>
 ): Effect.fn.Return<ReadonlyArray<ReceivedPart>, BodyError | E, Scope.Scope> {
-  const events: Array<MultipartParser.PartInfo | Uint8Array | undefined> = []
+  /** What was read of the files that are taken: a file, its pieces, and `null` for its end. */
+  const events: Array<MultipartParser.PartInfo | Uint8Array | null> = []
+  let isEnded = false
   let result: Result.Result<ReadonlyArray<ReceivedPart>, BodyError> | undefined
   const reader = makeReader(
     contentType,
@@ -94,48 +97,42 @@ const receiving = Effect.fnUntraced(function*<E>(
       takes: ({ filename, name }) => filename !== undefined && filename !== "" && takes(name),
       open: (info) => {
         events.push(info)
-        return (chunk) => events.push(chunk ?? undefined)
+        return (chunk) => events.push(chunk)
       }
     }
   )
-  let open: { readonly content: Queue.Queue<Uint8Array, Cause.Done>; readonly kept: Fiber.Fiber<void, E> } | undefined
-  const take = Effect.fnUntraced(function*(event: (typeof events)[number]) {
-    if (event === undefined) {
-      if (open === undefined) return
-      yield* Queue.end(open.content)
-      yield* Fiber.join(open.kept)
-      open = undefined
-    } else if (event instanceof Uint8Array) {
-      // Who receives the file takes no more after a failure.
-      if (open !== undefined && !(yield* Queue.offer(open.content, event))) yield* Fiber.join(open.kept)
-    } else {
-      const content = yield* Queue.bounded<Uint8Array, Cause.Done>(pieces)
-      const { contentType: type, filename = "", name } = event
-      const kept = yield* Effect.forkScoped(
-        receive({
-          name,
-          filename: unescaped(filename),
-          contentType: type,
-          content: withOwnPieces(Stream.fromQueue(content))
-        }).pipe(
-          Effect.ensuring(Queue.shutdown(content))
-        )
-      )
-      open = { content, kept }
-    }
-  })
-  const advance = Effect.suspend(() =>
-    Effect.andThen(
-      Effect.forEach(events.splice(0), take, { discard: true }),
-      () => result !== undefined && Result.isFailure(result) ? Effect.fail(result.failure) : Effect.void
-    )
+  const body = piecesOf(request)
+  const pull = yield* Stream.toPull(Stream.mapError(body, () => malformed))
+  const readOn: Effect.Effect<void, BodyError> = Effect.andThen(
+    Pull.matchEffect(pull, {
+      onSuccess: (chunks) => Effect.sync(() => chunks.forEach(reader.write)),
+      onFailure: (cause) => Effect.failCause(cause),
+      onDone: () =>
+        Effect.sync(() => {
+          isEnded = true
+          reader.end()
+        })
+    }),
+    () => result !== undefined && Result.isFailure(result) ? Effect.fail(result.failure) : Effect.void
   )
-  yield* Stream.runForEach(Stream.mapError(request.stream, () => malformed), (chunk) => {
-    reader.write(chunk)
-    return advance
+  const pieces: Pull.Pull<Arr.NonEmptyReadonlyArray<Uint8Array>, BodyError> = Effect.suspend(() => {
+    const end = events.findIndex((event) => !(event instanceof Uint8Array))
+    const read = events.splice(0, end < 0 ? events.length : end).filter((event) => event instanceof Uint8Array)
+    if (Arr.isReadonlyArrayNonEmpty(read)) return Effect.succeed(read)
+    if (events.length > 0) return Cause.done()
+    return isEnded ? Effect.fail(malformed) : Effect.flatMap(readOn, () => pieces)
   })
-  reader.end()
-  yield* advance
+  for (;;) {
+    const event = events.shift()
+    if (event === undefined) {
+      if (isEnded) break
+      yield* readOn
+    } else if (event !== null && !(event instanceof Uint8Array)) {
+      const { contentType: type, filename = "", name } = event
+      const content = withPiecesOf(body, Stream.fromPull(Effect.succeed(pieces)))
+      yield* receive({ name, filename: unescaped(filename), contentType: type, content })
+    }
+  }
   return result === undefined ? yield* Effect.fail(malformed) : yield* Effect.fromResult(result)
 })
 
@@ -206,9 +203,6 @@ export const makeReader = (
     }
   }
 }
-
-/** How many pieces of a file wait, of 64 KiB at most: several are written at once. */
-const pieces = 4
 
 /** What browsers escape in the names of files (the HTML standard, multipart form data). */
 const unescaped = (name: string): string => name.replaceAll("%22", "\"").replaceAll("%0D", "\r").replaceAll("%0A", "\n")

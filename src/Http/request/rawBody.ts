@@ -7,7 +7,7 @@ import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Multipart from "effect/http/Multipart"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
-import { withOwnPieces } from "../../internal/ownPieces.ts"
+import { withOwnPieces, withPiecesOf } from "../../internal/ownPieces.ts"
 import { BadRequest, errorOf, PayloadTooLarge } from "../HttpError.ts"
 import { type BodyError, bodyTooLarge, mediaTypeOf, otherType, sendContinue } from "./jsonBody.ts"
 import { goesOn } from "./uploading.ts"
@@ -25,20 +25,33 @@ export const readRaw = (
     return Effect.fail(otherType(types))
   }
   if (Number(headers["content-length"]) > limit) return Effect.fail(bodyTooLarge(limit))
+  const pieces = piecesOf(request)
   return Effect.succeed(
-    withOwnPieces(Stream.suspend(() => {
-      sendContinue(request)
-      if (isFile) goesOn(source)
-      let size = 0
-      return Stream.mapArrayEffect(
-        Stream.mapError(request.stream, () => errorOf("BadRequest", "errors.BodyUnreadable")),
-        (chunks: Pieces): Effect.Effect<Pieces, PayloadTooLarge> => {
-          for (const chunk of chunks) size += chunk.length
-          return size > limit ? Effect.fail(bodyTooLarge(limit)) : Effect.succeed(chunks)
-        }
-      )
-    }))
+    withPiecesOf(
+      pieces,
+      Stream.suspend(() => {
+        sendContinue(request)
+        if (isFile) goesOn(source)
+        let size = 0
+        return Stream.mapArrayEffect(
+          Stream.mapError(pieces, () => errorOf("BadRequest", "errors.BodyUnreadable")),
+          (chunks: Pieces): Effect.Effect<Pieces, PayloadTooLarge> => {
+            for (const chunk of chunks) size += chunk.length
+            return size > limit ? Effect.fail(bodyTooLarge(limit)) : Effect.succeed(chunks)
+          }
+        )
+      })
+    )
   )
+}
+
+/** The bytes of a body as they come. They are the reader's own, unless a middleware has a stream of its own or listens, too. */
+export const piecesOf = (
+  request: HttpServerRequest.HttpServerRequest
+): Stream.Stream<Uint8Array, HttpServerError.HttpServerError> => {
+  const source = NodeHttpServerRequest.toIncomingMessage(request)
+  const isOthers = Object.hasOwn(request, "stream") || source.listenerCount("data") > 0
+  return isOthers ? request.stream : withOwnPieces(request.stream)
 }
 
 /** The error that callers get for a body that could not be read within `limit` bytes; `undefined` for other errors. */

@@ -1,8 +1,9 @@
 /** The memory of the pieces of files: given back where nobody else has them, and never to be missed. */
+import { NodeHttpServerRequest } from "@effect/platform-node"
 import { assert, describe, it, vi } from "@effect/vitest"
 import { EmbeddedStore, FileStore, KernelEngine, Model } from "appkernel"
 import { Effect, Layer, Schema, Stream } from "effect"
-import { HttpBody, HttpRouter, HttpServerResponse } from "effect/http"
+import { HttpBody, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { randomBytes } from "node:crypto"
 import { hasOwnPieces, release, withOwnPieces } from "../../../src/internal/ownPieces.ts"
 import { freshDirectory } from "../../support/folders.ts"
@@ -83,10 +84,19 @@ describe("The pieces of files", () => {
               response.body.contentLength
             )
           )), { global: true })
-      const { call, create } = yield* startedWith(engine.use(keeping))
+      const sent: Array<Buffer> = []
+      const listening = HttpRouter.middleware((handler) =>
+        Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+          NodeHttpServerRequest.toIncomingMessage(request).on("data", (piece: Buffer) =>
+            sent.push(piece))
+          return handler
+        }), { global: true })
+      const { call, create } = yield* startedWith(engine.use(keeping).use(listening))
       const id = yield* create
       const film = randomBytes(3_000_000)
+      sent.length = 0
       yield* call(`/${id}/film`, { method: "PUT", body: film })
+      assert.isTrue(film.equals(Buffer.concat(sent)))
       assert.isTrue(film.equals(yield* call(`/${id}/film`, {})))
       assert.isTrue(film.equals(Buffer.concat(kept)))
     }).pipe(Effect.scoped))
