@@ -19,10 +19,9 @@ const fields = {
 
 class Odd extends Model.Class<Odd>()("Odd", fields as Pick<typeof fields, "id" | "n">) {}
 
-class Gone extends Model.Class<Gone>()(
-  "Gone",
-  { ...fields, ...Model.softDeleted } as Pick<typeof fields, "id" | "n"> & typeof Model.softDeleted
-) {}
+const removable: Pick<typeof fields, "id" | "n"> & typeof Model.softDeleted = { ...fields, ...Model.softDeleted }
+
+class Gone extends Model.Class<Gone>()("Gone", removable) {}
 
 const methods = ["GET", "POST", "PUT", "PATCH"] as const
 
@@ -84,9 +83,9 @@ embeddedStores((name, store) => {
             .action(History.deleted(Gone))
             .action(History.restoreDeleted(Gone))
             .beforePatch((odd) => {
-              const { toString: _, ...kept } = { ...odd }
+              const kept = Object.entries(odd).filter(([name]) => name !== "toString")
               // The constructor would take the inherited function for a value.
-              return Effect.succeed<Gone>(Object.assign(Object.create(Gone.prototype), kept))
+              return Effect.succeed<Gone>(Object.assign(Object.create(Gone.prototype), Object.fromEntries(kept)))
             })
         ).test({ store })
         const ask = (method: string, path: string, body?: unknown) => sendTo(baseUrl, method, path, body)
