@@ -70,7 +70,7 @@ const build = async (): Promise<void> => {
   const files = chunks.map(({ fileName }) => fileName).toSorted()
   const entry = chunks.find(({ isEntry }) => isEntry)!
   const page = chunks.find(({ name }) => name === "page")!
-  const preload = [...new Set([...entry.imports, page.fileName, ...page.imports])]
+  const preload = staticImportsOf([entry.fileName, page.fileName], chunks).filter((file) => file !== entry.fileName)
   const manifest: Manifest = { entry: entry.fileName, preload, files }
   fs.writeFileSync(path.join(draft, "licenses.txt"), licensesOf(chunks.flatMap(({ moduleIds }) => moduleIds)))
   // The names have the contents' hashes, so what another process put there meanwhile is the same.
@@ -89,6 +89,19 @@ const build = async (): Promise<void> => {
       fs.rmSync(path.join(target, name), { force: true })
     }
   }
+}
+
+/** Files, and all that they import from the start, directly or not. */
+const staticImportsOf = (
+  names: ReadonlyArray<string>,
+  chunks: ReadonlyArray<{ readonly fileName: string; readonly imports: ReadonlyArray<string> }>
+): ReadonlyArray<string> => {
+  const found = new Set(names)
+  // A set goes on with what is added to it meanwhile.
+  for (const name of found) {
+    for (const one of chunks.find(({ fileName }) => fileName === name)?.imports ?? []) found.add(one)
+  }
+  return [...found]
 }
 
 /** The sources of our packages, since what is built of them may not be there. */

@@ -25,7 +25,7 @@ import { accountPath } from "./account/accountPath.ts"
 import { DescriptionProvider } from "./data/Description.tsx"
 import { isObject, nameOf } from "./data/documents.ts"
 import { preferences } from "./data/preferences.ts"
-import { isDown, patiently, retry, retryDelay } from "./data/retry.ts"
+import { isFinal, patiently, retry, retryDelay } from "./data/retry.ts"
 import { keepDraftsOf } from "./documents/drafts.ts"
 import { Home } from "./home/Home.tsx"
 import { later, loadAll } from "./layout/later.tsx"
@@ -43,9 +43,23 @@ const ResourceList = later(() => import("./lists/ResourceList.tsx").then(({ Reso
 /** How far somebody is with signing in. */
 type Session =
   | { readonly is: "checking" }
-  | { readonly is: "signedOut"; readonly isUnfinished?: boolean }
+  | { readonly is: "signedOut"; readonly unfinished?: Unfinished | undefined }
   | { readonly is: "failed"; readonly message: string }
   | { readonly is: "signedIn"; readonly service: ServiceDescription }
+
+/** A sign-out that has not ended the sign-in. */
+interface Unfinished {
+  readonly everywhere: boolean
+  /** Whether the service has refused it, so that it is not repeated. */
+  readonly isRefused: boolean
+}
+
+/** What a sign-out that failed leaves: after a 401, nobody is signed in. */
+const unfinishedBy = (error: unknown, everywhere: boolean): Unfinished | undefined =>
+  error instanceof KernelError && error.status === 401 ? undefined : { everywhere, isRefused: isFinal(error) }
+
+/** Tells the other pages of the explorer in this browser, which share its cookie, that somebody has signed in. */
+const signIns = new BroadcastChannel(`appkernel-explorer ${globalThis.location.pathname.replace(/\/$/u, "")}`)
 
 const store = preferences()
 
@@ -84,20 +98,22 @@ export const App = ({ checked, connection, i18nProvider }: AppProps) => {
       ...provider,
       login: async (params) => {
         const answer: unknown = await provider.login(params)
+        signIns.postMessage("signedIn")
         await describe()
         return answer
       },
       // The page of the sign-in takes the place of what was there, whose address stays.
       logout: async (params) => {
-        let isUnfinished = false
+        const everywhere = isObject(params) && params["everywhere"] === true
+        let unfinished: Unfinished | undefined
         try {
-          await provider.logout(params)
+          await provider.logout({ everywhere })
         } catch (error) {
-          isUnfinished = isDown(error)
+          unfinished = unfinishedBy(error, everywhere)
           // The page of the sign-in says so, but not that the other sign-ins go on.
-          if (!isUnfinished || isObject(params)) throw error
+          if (everywhere) throw error
         } finally {
-          setSession({ is: "signedOut", isUnfinished })
+          setSession({ is: "signedOut", unfinished })
           // Who signs in next in this window is somebody else.
           queries.clear()
         }
@@ -122,6 +138,32 @@ export const App = ({ checked, connection, i18nProvider }: AppProps) => {
     void start()
   }, [begin, checked])
 
+  useEffect(() => {
+    // The cookie is of whoever has signed in: what is repeated would end their sign-in.
+    const stop = () => setSession((now) => now.is === "signedOut" ? { is: "signedOut" } : now)
+    signIns.addEventListener("message", stop)
+    return () => signIns.removeEventListener("message", stop)
+  }, [])
+
+  const unfinished = session.is === "signedOut" ? session.unfinished : undefined
+  const repeat = useMemo(() => {
+    if (unfinished === undefined || unfinished.isRefused) return undefined
+    const { everywhere } = unfinished
+    // Meanwhile, somebody may have signed in.
+    const leave = (left: Unfinished | undefined) =>
+      setSession((now) =>
+        now.is === "signedOut" && now.unfinished === unfinished ? { is: "signedOut", unfinished: left } : now
+      )
+    return async () => {
+      try {
+        await connection.authProvider.logout({ everywhere })
+        leave(undefined)
+      } catch (error) {
+        const left = unfinishedBy(error, everywhere)
+        if (left?.isRefused !== false) leave(left)
+      }
+    }
+  }, [connection, unfinished])
   const signOut = () => authProvider.logout({})
   return (
     <AdminContext
@@ -145,9 +187,10 @@ export const App = ({ checked, connection, i18nProvider }: AppProps) => {
       )}
       {session.is === "signedOut" && (
         <SignIn
-          onUnfinished={session.isUnfinished === true
-            ? () => connection.authProvider.logout({}).then(() => setSession({ is: "signedOut" }))
-            : undefined}
+          warning={unfinished === undefined
+            ? undefined
+            : `explorer.signIn.${unfinished.isRefused ? "refused" : "unfinished"}`}
+          onUnfinished={repeat}
         />
       )}
       {session.is === "signedIn" && session.service.resources.length === 0 && <NothingForYou onSignOut={signOut} />}
@@ -169,9 +212,11 @@ const Language = ({ onChange }: { readonly onChange: (() => Promise<void>) | und
   const provider = useI18nProvider()
   const [described, setDescribed] = useState(locale)
   useEffect(() => {
-    document.documentElement.lang = locale
     const change = async () => {
-      if (provider.getLocale() !== locale) await provider.changeLocale(locale)
+      // Without its texts, the page goes on in the language that it has.
+      if (provider.getLocale() !== locale) await provider.changeLocale(locale).catch(() => undefined)
+      document.documentElement.lang = provider.getLocale()
+      if (provider.getLocale() !== locale) return
       if (described === locale || onChange === undefined) return
       setDescribed(locale)
       await onChange()

@@ -31,11 +31,27 @@ const start = async (root: Element): Promise<void> => {
   const checked = patiently(() => connection.authProvider.checkAuth({}))
   // Whoever shows the page asks again, and is told why it failed.
   void checked.then(() => connection.describe()).catch(() => undefined)
-  if (locale === "de") void import("./messages/german.ts")
+  // Where it is needed, its failure is met.
+  if (locale === "de") void import("./messages/german.ts").catch(() => undefined)
   const { show } = await import("./page.tsx")
   // Browsers hide the nonce from everything but the property.
   await show(root, { checked, connection, locale, nonce: metaOf("property=csp-nonce")?.nonce })
 }
 
+/** Says that the page could not be loaded, in the place of what the document begins with. */
+const showFailure = (root: Element): void => {
+  const [text, label] = initialLocale() === "de"
+    ? ["Diese Seite konnte nicht geladen werden.", "Neu laden"]
+    : ["This page could not be loaded.", "Load it again"]
+  const said = document.createElement("p")
+  said.setAttribute("role", "alert")
+  said.textContent = text
+  const button = document.createElement("button")
+  button.textContent = label
+  button.addEventListener("click", () => globalThis.location.reload())
+  const shell = root.querySelector(".shell") ?? root
+  shell.append(said, button)
+}
+
 const root = document.querySelector("#root")
-if (root !== null) void start(root)
+if (root !== null) void start(root).catch(() => showFailure(root))

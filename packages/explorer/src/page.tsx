@@ -16,7 +16,10 @@ export const show = async (root: Element, { checked, connection, locale, nonce }
 }): Promise<void> => {
   const styles = createCache({ key: "explorer", prepend: true, ...(nonce === undefined ? {} : { nonce }) })
   const i18nProvider = connection.i18nProvider(messages)
-  if (i18nProvider.getLocale() !== locale) await i18nProvider.changeLocale(locale)
+  if (i18nProvider.getLocale() !== locale) {
+    // Without its texts, the page and what the service says in it go on in the first language.
+    await i18nProvider.changeLocale(locale).catch(() => i18nProvider.changeLocale(i18nProvider.getLocale()))
+  }
   // In parts, between which the browser answers whoever uses it.
   startTransition(() => {
     createRoot(root).render(

@@ -94,6 +94,9 @@ inBrowser("Files in the explorer", (open) => {
         await inputOf("Picture").setInputFiles(red)
         await inputOf("Sheets").setInputFiles([blue, red])
         await save()
+        // The form asks for its pictures itself.
+        const kept = page.locator("form img")
+        await Promise.all([0, 1, 2].map((i) => kept.nth(i).waitFor()))
         page.on("request", (request) => {
           if (request.url().endsWith("/address")) asked.push(request.url().split("/").at(-2))
         })

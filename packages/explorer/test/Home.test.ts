@@ -1,6 +1,7 @@
 /** The home of the explorer: what happens, what has failed, and what the service does, for those who may see it. */
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, DateTime, Effect } from "effect"
+import type { Request } from "playwright-core"
 import { inBrowser } from "../../../test/support/browser.ts"
 import { ratesOf, sampleOf } from "../src/home/samples.ts"
 import { library } from "./library.ts"
@@ -211,12 +212,27 @@ inBrowser("The home of the explorer", (open) => {
       yield* editor.books.create({ payload: { title: "Tea", state: "printed", price: 12, author } })
       yield* editor.racks.create({ payload: { name: "Rack", depth: 1, spot: { row: 1, label: "a" } } })
       yield* editor.posters.create({ payload: { name: "Poster" } })
-      yield* Effect.forEach(["editor", "reader", "operator"], (role) =>
+      const people = {
+        editor: ["Books", "Authors", "Genres", "Posters", "Racks"],
+        reader: ["Books", "Authors", "Posters"],
+        operator: ["Authors", "Jobs", "Deliveries"]
+      }
+      yield* Effect.forEach(Object.entries(people), ([role, models]) =>
         Effect.gen(function*() {
           const explorer = yield* opened(open, baseUrl)
           const { page } = explorer
           const asked: Array<string> = []
           const refused: Array<string> = []
+          const visited: Array<string> = []
+          const pending = new Set<Request>()
+          // The stream of changes has no end.
+          page.on("request", (request) => request.url().includes("/changes") || pending.add(request))
+          page.on("requestfinished", (request) => pending.delete(request))
+          page.on("requestfailed", (request) => pending.delete(request))
+          const settled = async () => {
+            await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+            while (pending.size > 0) await page.waitForTimeout(20)
+          }
           page.on("response", (response) => {
             const what = `${role}: ${response.status()} ${new URL(response.url()).pathname}`
             asked.push(what)
@@ -233,6 +249,7 @@ inBrowser("The home of the explorer", (open) => {
             for (const name of ["Books", "Authors", "Genres", "Posters", "Racks", "Jobs", "Deliveries"]) {
               const model = page.getByRole("menuitem", { name })
               if (await model.count() === 0) continue
+              visited.push(name)
               await model.click()
               await page.getByRole("heading", { name, level: 1 }).waitFor()
               const documents = page.locator("tbody tr a")
@@ -240,9 +257,14 @@ inBrowser("The home of the explorer", (open) => {
               if (await documents.count() === 0) continue
               await documents.first().click()
               await page.getByRole("tab").first().waitFor()
-              for (const tab of await page.getByRole("tab").all()) await tab.click()
+              for (const tab of await page.getByRole("tab").all()) {
+                await tab.click()
+                await settled()
+              }
             }
+            await settled()
           })
+          assert.deepStrictEqual(visited, models)
           assert.deepStrictEqual(refused, [])
           assert.isAbove(asked.length, 15)
         }), { discard: true })

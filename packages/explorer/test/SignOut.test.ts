@@ -37,6 +37,84 @@ inBrowser("The explorer", (open) => {
       assert.deepStrictEqual(explorer.problems, [])
     }))
 
+  it.live("says that the service has refused a sign-out, and repeats one that it has no time for", () =>
+    Effect.gen(function*() {
+      const { baseUrl } = yield* library
+      const explorer = yield* opened(open, baseUrl)
+      const { page } = explorer
+      yield* Effect.promise(async () => {
+        await page.clock.install()
+        await signIn(explorer, "editor")
+        let asked = 0
+        let status = 429
+        await page.route("**/session", (route) => {
+          if (route.request().method() !== "DELETE") return route.continue()
+          asked++
+          return route.fulfill({ status, json: { message: "No" } })
+        })
+        await page.getByRole("button", { name: "Account" }).or(page.getByLabel("Profile")).first().click()
+        await page.getByRole("menuitem", { name: "Logout" }).click()
+        await page.getByText("The service has not answered your sign-out").waitFor()
+        status = 403
+        await page.clock.fastForward(6_000)
+        await page.getByText("The service has refused your sign-out").waitFor()
+        assert.strictEqual(asked, 2)
+        await page.clock.fastForward(60_000)
+        await page.getByText("The service has refused your sign-out").waitFor()
+        assert.strictEqual(asked, 2)
+      })
+      assert.deepStrictEqual(explorer.problems, [])
+    }))
+
+  it.live("does not end the sign-in of somebody who has signed in on another page meanwhile", () =>
+    Effect.gen(function*() {
+      const { baseUrl } = yield* library
+      const context = yield* open
+      const explorer = yield* opened(Effect.succeed(context), baseUrl)
+      const { page } = explorer
+      yield* Effect.promise(async () => {
+        await page.clock.install()
+        await signIn(explorer, "editor")
+        await page.route("**/session", (route) => route.abort())
+        await page.getByRole("button", { name: "Account" }).or(page.getByLabel("Profile")).first().click()
+        await page.getByRole("menuitem", { name: "Logout" }).click()
+        await page.getByText("The service has not answered your sign-out").waitFor()
+      })
+      yield* Effect.promise(() => context.clearCookies())
+      const other = yield* opened(Effect.succeed(context), baseUrl)
+      yield* Effect.promise(async () => {
+        await signIn(other, "reader")
+        await page.getByText("The service has not answered your sign-out").waitFor({ state: "detached" })
+        await page.unroute("**/session")
+        await page.clock.fastForward(60_000)
+        await other.page.reload()
+        await other.page.getByRole("button", { name: "Go to…" }).waitFor()
+      })
+      assert.deepStrictEqual([...explorer.problems, ...other.problems], [])
+    }))
+
+  it.live("repeats a sign-out everywhere as such", () =>
+    Effect.gen(function*() {
+      const { baseUrl } = yield* library
+      const explorer = yield* opened(open, baseUrl)
+      const { page } = explorer
+      yield* Effect.promise(async () => {
+        await page.clock.install()
+        await signIn(explorer, "editor")
+        await page.route("**/session?everywhere=true", (route) => route.abort())
+        await page.getByRole("button", { name: "Account" }).or(page.getByLabel("Profile")).first().click()
+        await page.getByRole("menuitem", { name: "Sign out everywhere" }).click()
+        await page.getByRole("button", { name: "Confirm" }).click()
+        await page.getByText("The service has not answered your sign-out").waitFor()
+        await page.unroute("**/session?everywhere=true")
+        const repeated = page.waitForResponse("**/session?everywhere=true")
+        await page.clock.fastForward(6_000)
+        assert.strictEqual((await repeated).status(), 204)
+        await page.getByText("The service has not answered your sign-out").waitFor({ state: "detached" })
+      })
+      assert.deepStrictEqual(explorer.problems, [])
+    }))
+
   it.live("shows nothing of somebody whose sign-out has failed to who signs in next, and says that it has", () =>
     Effect.gen(function*() {
       const { baseUrl, editor } = yield* library

@@ -32,7 +32,7 @@ export interface PageOptions {
 export const pageOf = (options: PageOptions): ResponseEffect =>
   Effect.withFiber(({ context }) => {
     const { url } = Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
-    return Effect.map(manifest, ({ entry, preload }) => {
+    return Effect.map(manifest, ({ entry, preload = [] }) => {
       const nonce = randomBytes(16).toString("base64")
       const [own = ""] = url.split("?", 1)
       return HttpServerResponse.text(
@@ -66,7 +66,8 @@ export const assetOfPage: ResponseEffect = Effect.withFiber(({ context }) => {
 /** What the page is built of: a file that it begins with, those that it always loads next, and all. */
 interface Manifest {
   readonly entry: string
-  readonly preload: ReadonlyArray<string>
+  /** A page that another version has built may not have it. */
+  readonly preload?: ReadonlyArray<string>
   readonly files: ReadonlyArray<string>
 }
 

@@ -33,7 +33,9 @@ export const unusedKeys = (
 interface Known {
   readonly models: ReadonlySet<ModelLike>
   readonly labels: ReadonlySet<string>
-  /** The keys that the labels of calls begin with. */
+  /** Those of resources: the operations of services have their summaries. */
+  readonly actions: ReadonlySet<string>
+  /** The keys that the labels of arguments begin with. */
   readonly calls: ReadonlyArray<string>
   /** Fields and parameters by name. */
   readonly names: ReadonlySet<string>
@@ -50,7 +52,7 @@ const isUsed = (key: string, known: Known): boolean => {
   const [first = "", ...rest] = key.split(".")
   const place = rest.join(".")
   if (first === "models" || first === "collections") return [...known.models].some((one) => one.modelName === place)
-  if (first === "actions") return known.calls.includes(`${place}.`)
+  if (first === "actions") return known.actions.has(place)
   if (first === "help") return known.labels.has(place)
   if (first === "values") return known.labels.has(rest.slice(0, 2).join("."))
   if (!key.startsWith("validators.")) return isLabel(key, known)
@@ -93,6 +95,7 @@ const knownIn = (registrations: ReadonlyArray<Registration>): Known => {
     labels: new Set(
       Array.from(models).flatMap((model) => Object.keys(model.store.fields).map((key) => `${model.modelName}.${key}`))
     ),
+    actions: new Set(resources.flatMap(({ calls, name }) => calls.map((call) => `${name}.${call.name}`))),
     calls: registrations.flatMap(({ calls, name }) => calls.map((call) => `${name}.${call.name}.`)),
     names: new Set([...parameters, ...names, ...given.map(([name]) => name)]),
     errors: new Set([...Object.keys(en), ...errors.map((error) => `errors.${error[serviceErrorTypeId].tag}`)]),

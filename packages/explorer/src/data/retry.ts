@@ -10,6 +10,10 @@ const isBusy = (error: unknown): boolean =>
 export const isRefused = (error: unknown): boolean =>
   error instanceof KernelError && [401, 403, 404].includes(error.status)
 
+/** Whether the service does not do this, however often it is asked. */
+export const isFinal = (error: unknown): boolean =>
+  error instanceof KernelError && error.status >= 400 && error.status < 500 && error.status !== 429
+
 /** Whether there is no connection, or the service fails. */
 export const isDown = (error: unknown): boolean =>
   error instanceof KernelError && (error.status === 0 || error.status >= 500)

@@ -30,7 +30,7 @@ export const ModelCard = ({ resource }: { readonly resource: ResourceDescription
             : new Intl.NumberFormat(locale).format(total)}
         </Typography>
       </CardActionArea>
-      <StateBar resource={resource} total={total} />
+      <StateBar resource={resource} isCounting={newest?.isPending === true} total={total} />
     </Card>
   )
 }

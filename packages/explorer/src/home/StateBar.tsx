@@ -7,9 +7,11 @@ import { isObject } from "../data/documents.ts"
 import { hueOf } from "../fields/tones.ts"
 
 /** The documents of a model by their states: a bar, each part of which leads to its documents. */
-export const StateBar = ({ resource: { fields, may, name, path }, total }: {
+export const StateBar = ({ isCounting, resource: { fields, may, name, path }, total }: {
   readonly resource: ResourceDescription
-  /** How many there are, if it is known. */
+  /** Whether it is still asked how many there are. */
+  readonly isCounting: boolean
+  /** How many there are, if it is known: of many, it is not. */
   readonly total: number | undefined
 }) => {
   const { ask } = useConnection()
@@ -29,7 +31,7 @@ export const StateBar = ({ resource: { fields, may, name, path }, total }: {
       )
     },
     // After the number of all: where there is none, nothing has a state.
-    enabled: isCounted && total !== undefined
+    enabled: isCounted && !isCounting
   })
   if (state === undefined || data.length === 0) return <Box sx={{ height: isCounted && isPending ? 50 : 12 }} />
   const counts = (state.choices ?? []).flatMap(({ id, label }) => {

@@ -7,15 +7,16 @@ import { Logo } from "./Logo.tsx"
 const every = 5_000
 
 interface SignInProps {
+  /** What there is to say of a sign-out that has not ended the sign-in. */
+  readonly warning: string | undefined
   /** Signs out whoever the service has not answered when they did. */
   readonly onUnfinished: (() => Promise<unknown>) | undefined
 }
 
 /** The page on which somebody signs in. What they came for has its address, and is there when they have. */
-export const SignIn = ({ onUnfinished }: SignInProps) => {
+export const SignIn = ({ onUnfinished, warning }: SignInProps) => {
   const translate = useTranslate()
   const provider = useAuthProvider()
-  const isUnfinished = onUnfinished !== undefined
   const trying = useRef<Promise<unknown>>(undefined)
   const [problem, setProblem] = useState<string>()
   const [isBusy, setBusy] = useState(false)
@@ -37,10 +38,24 @@ export const SignIn = ({ onUnfinished }: SignInProps) => {
   useEffect(() => {
     // Who signs in takes the place of who was there.
     if (onUnfinished === undefined || isBusy) return undefined
-    const timer = setInterval(() => {
-      trying.current = onUnfinished().catch(() => undefined)
-    }, every)
-    return () => clearInterval(timer)
+    let timer: ReturnType<typeof setTimeout>
+    let isOver = false
+    const wait = () => {
+      if (!isOver) timer = setTimeout(() => void again(), every)
+    }
+    const again = async () => {
+      // One at a time, although the page is made again meanwhile.
+      trying.current ??= onUnfinished().catch(() => undefined).finally(() => {
+        trying.current = undefined
+      })
+      await trying.current
+      wait()
+    }
+    wait()
+    return () => {
+      isOver = true
+      clearTimeout(timer)
+    }
   }, [isBusy, onUnfinished])
   return (
     <Box sx={{ minHeight: "100vh", display: "flex", flexDirection: "column" }}>
@@ -56,7 +71,7 @@ export const SignIn = ({ onUnfinished }: SignInProps) => {
             {translate("explorer.signIn.to", { host: globalThis.location.host })}
           </Typography>
           <form onSubmit={(event) => void submit(event)}>
-            {isUnfinished && <Alert severity="warning" sx={{ mb: 1 }}>{translate("explorer.signIn.unfinished")}</Alert>}
+            {warning !== undefined && <Alert severity="warning" sx={{ mb: 1 }}>{translate(warning)}</Alert>}
             {problem !== undefined && <Alert severity="error" sx={{ mb: 1 }}>{problem}</Alert>}
             <TextField
               name="username"

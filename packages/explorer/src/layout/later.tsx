@@ -1,14 +1,44 @@
-import { type ComponentType, lazy } from "react"
-import { Button, useTranslate } from "react-admin"
+import { Alert, Button, Dialog } from "@mui/material"
+import { type ComponentType, use, useEffect, useEffectEvent, useState } from "react"
+import { useTranslate } from "react-admin"
 
 const pages: Array<() => Promise<unknown>> = []
 
-/** A page, or a part of one, that is loaded when it is first shown, or when there is nothing else to do. */
+/** A part that was loaded, or why it was not. */
+type Loaded<Props> = { readonly Part: ComponentType<Props> } | { readonly isGone: boolean }
+
+/**
+ * A page, or a part of one, that is loaded when it is first shown, or when there is nothing else to do. One that could not be loaded
+ * then is tried again when it is shown. What somebody closes, which has an `onClose`, is closed without it as well.
+ */
 export const later = <Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> => {
-  let loading: Promise<{ readonly default: ComponentType<Props> }> | undefined
-  const once = () => loading ??= load().then((page) => ({ default: page }), () => ({ default: Outdated }))
+  let loading: Promise<ComponentType<Props>> | undefined
+  const once = () =>
+    loading ??= load().catch((error: unknown) => {
+      loading = undefined
+      throw error
+    })
   pages.push(once)
-  return lazy(once)
+  let shown: Promise<Loaded<Props>> | undefined
+  const show = () => shown ??= once().then((Part) => ({ Part }), async (error) => ({ isGone: await isGone(error) }))
+  const forget = (showing: Promise<Loaded<Props>>) => {
+    if (shown === showing) shown = undefined
+  }
+  const Later = (props: Props) => {
+    const [, setTries] = useState(0)
+    const showing = show()
+    const loaded = use(showing)
+    if ("Part" in loaded) return <loaded.Part {...props} />
+    const again = () => {
+      forget(showing)
+      setTries((tries) => tries + 1)
+    }
+    const notice = <NotLoaded isGone={loaded.isGone} onRetry={again} onLeave={() => forget(showing)} />
+    if (!("onClose" in props) || typeof props.onClose !== "function") return notice
+    const { onClose } = props
+    return <Dialog open onClose={() => onClose()}>{notice}</Dialog>
+  }
+  return Later
 }
 
 /** Loads what somebody may go to, one after the other, while the browser has nothing else to do. */
@@ -16,7 +46,8 @@ export const loadAll = (): void => {
   const [load] = pages.splice(0, 1)
   if (load === undefined) return
   whenIdle(() => {
-    void load().then(loadAll)
+    // What fails is loaded, or said to have failed, when it is shown.
+    void load().catch(() => undefined).then(loadAll)
   })
 }
 
@@ -27,13 +58,36 @@ export const whenIdle = (run: () => void): void => {
   else setTimeout(run, 500)
 }
 
-/** After an update of the service, an open page may ask for a file that is gone. */
-const Outdated = () => {
+/** Whether a file is gone, as after an update of the service. Not every browser names it in its error. */
+const isGone = async (error: unknown): Promise<boolean> => {
+  const [url] = /https?:\/\/\S+\.js/u.exec(String(error)) ?? []
+  if (url === undefined) return false
+  return fetch(url).then(({ status }) => status === 404, () => false)
+}
+
+interface NotLoadedProps {
+  readonly isGone: boolean
+  readonly onRetry: () => void
+  readonly onLeave: () => void
+}
+
+const NotLoaded = ({ isGone, onLeave, onRetry }: NotLoadedProps) => {
   const translate = useTranslate()
+  // Whoever comes back tries it again.
+  const leave = useEffectEvent(onLeave)
+  useEffect(() => () => leave(), [])
+  const reload = <Button onClick={() => globalThis.location.reload()}>{translate("explorer.reload")}</Button>
   return (
-    <div role="alert">
-      <p>{translate("explorer.outdated")}</p>
-      <Button label="explorer.reload" onClick={() => globalThis.location.reload()} />
-    </div>
+    <Alert
+      severity="warning"
+      action={isGone ? reload : (
+        <>
+          <Button onClick={onRetry}>{translate("explorer.again")}</Button>
+          {reload}
+        </>
+      )}
+    >
+      {translate(isGone ? "explorer.outdated" : "explorer.unreachable")}
+    </Alert>
   )
 }

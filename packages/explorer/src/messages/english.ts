@@ -17,7 +17,8 @@ export const english = {
     to: "to the data of %{host}",
     unfinished:
       "The service has not answered your sign-out, so this browser may still be signed in. It is tried again until the " +
-      "service answers: leave this page open."
+      "service answers: leave this page open.",
+    refused: "The service has refused your sign-out, so this browser may still be signed in."
   },
   signOutEverywhere: {
     label: "Sign out everywhere",

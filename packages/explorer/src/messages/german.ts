@@ -188,7 +188,8 @@ export const german: Messages = {
       to: "bei den Daten von %{host}",
       unfinished:
         "Der Dienst hat auf Ihre Abmeldung nicht geantwortet, daher ist dieser Browser vielleicht noch angemeldet. Sie wird " +
-        "wiederholt, bis der Dienst antwortet: Lassen Sie diese Seite offen."
+        "wiederholt, bis der Dienst antwortet: Lassen Sie diese Seite offen.",
+      refused: "Der Dienst hat Ihre Abmeldung abgelehnt, daher ist dieser Browser vielleicht noch angemeldet."
     },
     signOutEverywhere: {
       label: "Überall abmelden",

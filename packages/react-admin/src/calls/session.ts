@@ -53,6 +53,9 @@ interface Tokens {
 /** Before a token runs out, in milliseconds. */
 const margin = 30_000
 
+/** How long a sign-out waits for its answer, in milliseconds. */
+const patience = 20_000
+
 /** Makes the session of one page. */
 export const makeSession = ({ fetch, now, session, tokenUrl }: SessionOptions): Session => {
   let tokens: Tokens | undefined
@@ -171,7 +174,9 @@ export const makeSession = ({ fetch, now, session, tokenUrl }: SessionOptions): 
         const response = await fetch(`${session}${everywhere ? "?everywhere=true" : ""}`, {
           method: "DELETE",
           credentials: "same-origin",
-          headers: own
+          headers: own,
+          // What is not answered is said, and may be asked again.
+          signal: AbortSignal.timeout(patience)
         }).catch((cause: unknown) => Promise.reject(unanswered(cause)))
         if (!response.ok && (everywhere || response.status !== 401)) throw await errorOf(response)
         return leave()

@@ -87,7 +87,8 @@ export const writeFiles = async (
       await caller.send({ ...call, headers })
     } catch (error) {
       if (isFirst === undefined || !(error instanceof KernelError) || error.status !== 412) throw error
-      const now = await current()
+      // Who can't see what is there is told of the file.
+      const now = await current().catch(() => undefined)
       if (now === undefined || (now[name] ?? undefined) !== undefined) throw error
       await caller.send({ ...call, headers: others })
     }

@@ -280,8 +280,9 @@ const operationsOf = (
 ): ReadonlyArray<ActionDescription> => {
   const context = { resolve, resourceOf: () => undefined, isFilter: () => false, isOrder: () => false }
   return Array.from(registrations).filter(([name]) => !resources.has(name)).flatMap(([registration, operations]) =>
-    Array.from(operations.values()).filter(({ name, path }) =>
-      name !== "changes" && path !== tokenPath && path !== `${tokenPath}/revoke`
+    Array.from(operations.values()).filter(({ isJson, name, path }) =>
+      // A file, or what is sent piece by piece, is for a page of its own.
+      isJson && name !== "changes" && path !== tokenPath && path !== `${tokenPath}/revoke`
     ).map((operation) => actionOf(operation, "service", `${registration}.${operation.name}`, context))
   )
 }

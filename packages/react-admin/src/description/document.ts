@@ -11,6 +11,8 @@ export interface Operation {
   readonly parameters: ReadonlyArray<Parameter>
   /** The schema of its body, if it is JSON. */
   readonly body: Json | undefined
+  /** Whether its body, and what it answers if it succeeds, are JSON or nothing. */
+  readonly isJson: boolean
   /** The types of answers by their status. */
   readonly answers: ReadonlyMap<string, ReadonlyMap<string, Json>>
   readonly summary: string | undefined
@@ -97,6 +99,8 @@ export const readDocument = (document: Json): ReadDocument => {
   }
 }
 
+const hasJson = (types: ReadonlyArray<string>): boolean => types.length === 0 || types.includes("application/json")
+
 const readOperation = (
   operation: Json,
   { method, name, path }: { readonly name: string; readonly method: string; readonly path: string },
@@ -104,6 +108,17 @@ const readOperation = (
 ): Operation => {
   const content = jsonObject(deref(operation["requestBody"])["content"])
   const json = jsonMember(content, "application/json")
+  const answers = new Map(
+    Object.entries(jsonObject(operation["responses"])).map(([status, response]) => [
+      status,
+      new Map(
+        Object.entries(jsonObject(deref(response)["content"])).map(([type, one]) => [
+          type,
+          jsonObject(jsonObject(one)["schema"])
+        ])
+      )
+    ])
+  )
   return {
     name,
     method: method.toUpperCase(),
@@ -116,17 +131,9 @@ const readOperation = (
       schema: jsonObject(parameter["schema"])
     })),
     body: isJson(json) ? jsonObject(json["schema"]) : undefined,
-    answers: new Map(
-      Object.entries(jsonObject(operation["responses"])).map(([status, response]) => [
-        status,
-        new Map(
-          Object.entries(jsonObject(deref(response)["content"])).map(([type, one]) => [
-            type,
-            jsonObject(jsonObject(one)["schema"])
-          ])
-        )
-      ])
-    ),
+    isJson: hasJson(Object.keys(content)) &&
+      Array.from(answers).every(([status, types]) => !status.startsWith("2") || hasJson([...types.keys()])),
+    answers,
     summary: jsonText(operation["summary"]),
     description: jsonText(operation["description"])
   }

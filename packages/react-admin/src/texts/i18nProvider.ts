@@ -15,8 +15,9 @@ export const makeI18nProvider = ({ description, languages, locale, onLocale }: {
   const [fallback] = languages
   const loaded = new Map<string, Messages>()
   for (const { locale, messages } of languages) if (typeof messages !== "function") loaded.set(locale, messages)
-  let current = languages.find((one) => one.locale === locale && loaded.has(one.locale))?.locale ?? fallback.locale
-  onLocale(current)
+  let current = locale !== undefined && loaded.has(locale) ? locale : fallback.locale
+  // What is asked meanwhile is in the language that is still to be loaded.
+  if (!languages.some((one) => one.locale === locale)) onLocale(current)
   const jsonText = (key: string): string | undefined =>
     messageAt(loaded.get(current), key) ?? ownText(description(), key) ?? messageAt(loaded.get(fallback.locale), key)
   return {
