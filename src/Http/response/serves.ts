@@ -8,7 +8,7 @@ import type { ResourceInfo } from "../registration/registration.ts"
 import { linkedEndpoints } from "./links.ts"
 
 /** What a caller may ask for. A member is missing where there is nothing of it. */
-export interface Serves {
+interface Serves {
   /** The methods that write many documents. */
   readonly many?: ReadonlyArray<string>
   /** The actions on deleted documents, by their names. */
