@@ -4,19 +4,10 @@
  * does not give to the same caller.
  */
 import { assert, it } from "@effect/vitest"
-import {
-  Anonymous,
-  Authenticated,
-  CurrentSubject,
-  History,
-  KernelEngine,
-  Model,
-  Permission,
-  Resource,
-  Role
-} from "appkernel"
+import { History, KernelEngine, Model, Resource } from "appkernel"
 import { Effect, Option, Redacted, Schema } from "effect"
 import { Agent } from "node:http"
+import { grantees } from "../support/grantees.ts"
 import { bearer, sendTo } from "../support/rest.ts"
 
 class Doctor extends Model.Class<Doctor>()("Doctor", { id: Model.id(), owner: Schema.String, phone: Schema.String }) {}
@@ -96,21 +87,6 @@ const Policy = Schema.Struct({
   numbers: Schema.Tuple([0, 0, 0].map(() => Schema.Literals([0, 1, 2, 3, 4])))
 })
 
-const ofOwner = Permission.make(
-  "is the owner's",
-  {},
-  ({ caller, document }) =>
-    Effect.map(document, (document) => Reflect.get(Object(Option.getOrUndefined(document)), "owner") === caller.subject)
-)
-
-const permissions = {
-  ann: Role("ann"),
-  anybody: Authenticated,
-  everybody: Anonymous,
-  self: CurrentSubject,
-  owner: ofOwner
-} as const
-
 // Grants by their names have no static types.
 type Granting = Resource.Any & { readonly grant: (permission: unknown, options: unknown) => Granting }
 
@@ -123,7 +99,7 @@ const granted = (
     const asked = isForAll ? possible : on.filter((name) => possible.includes(name))
     // Actions of this module are for callers who are known.
     const named = to === "everybody" ? asked.filter((name) => name === "GET") : asked
-    return named.length === 0 ? all : all.grant(permissions[to], {
+    return named.length === 0 ? all : all.grant(grantees[to], {
       methods: named,
       ...hide.length === 0 ? {} : { hide },
       ...rows === "all" ? {} : {

@@ -1,6 +1,7 @@
 /** What is left in a browser of who has signed out, or whose sign-in has ended. */
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
+import type { Page } from "playwright-core"
 import { builtExplorer } from "../../../scripts/explorer.ts"
 import { EmbeddedStore, KernelEngine, Model, Resource } from "../../../src/index.ts"
 import { inBrowser } from "../../../test/support/browser.ts"
@@ -13,6 +14,14 @@ const bank = KernelEngine.make("bank")
   .register(Resource.make(Account, { methods: ["GET", "POST"] }), { segment: "account", name: "account" })
   .enableExplorer()
 
+/** Chooses an entry of the account's menu. */
+const choose = async (page: Page, name: string) => {
+  await page.getByRole("button", { name: "Account" }).or(page.getByLabel("Profile")).first().click()
+  await page.getByRole("menuitem", { name }).click()
+}
+
+const unanswered = (page: Page) => page.getByText("The service has not answered your sign-out")
+
 inBrowser("The explorer", (open) => {
   it.live("says that the service has not answered a sign-out, and ends the sign-in when it does", () =>
     Effect.gen(function*() {
@@ -23,14 +32,13 @@ inBrowser("The explorer", (open) => {
         await page.clock.install()
         await signIn(explorer, "editor")
         await page.route("**/session", (route) => route.abort())
-        await page.getByRole("button", { name: "Account" }).or(page.getByLabel("Profile")).first().click()
-        await page.getByRole("menuitem", { name: "Logout" }).click()
-        await page.getByText("The service has not answered your sign-out").waitFor()
+        await choose(page, "Logout")
+        await unanswered(page).waitFor()
         await page.clock.fastForward(6_000)
-        await page.getByText("The service has not answered your sign-out").waitFor()
+        await unanswered(page).waitFor()
         await page.unroute("**/session")
         await page.clock.fastForward(6_000)
-        await page.getByText("The service has not answered your sign-out").waitFor({ state: "detached" })
+        await unanswered(page).waitFor({ state: "detached" })
         await page.reload()
         await page.getByLabel("Username").waitFor()
       })
@@ -52,9 +60,8 @@ inBrowser("The explorer", (open) => {
           asked++
           return route.fulfill({ status, json: { message: "No" } })
         })
-        await page.getByRole("button", { name: "Account" }).or(page.getByLabel("Profile")).first().click()
-        await page.getByRole("menuitem", { name: "Logout" }).click()
-        await page.getByText("The service has not answered your sign-out").waitFor()
+        await choose(page, "Logout")
+        await unanswered(page).waitFor()
         status = 403
         await page.clock.fastForward(6_000)
         await page.getByText("The service has refused your sign-out").waitFor()
@@ -76,15 +83,14 @@ inBrowser("The explorer", (open) => {
         await page.clock.install()
         await signIn(explorer, "editor")
         await page.route("**/session", (route) => route.abort())
-        await page.getByRole("button", { name: "Account" }).or(page.getByLabel("Profile")).first().click()
-        await page.getByRole("menuitem", { name: "Logout" }).click()
-        await page.getByText("The service has not answered your sign-out").waitFor()
+        await choose(page, "Logout")
+        await unanswered(page).waitFor()
       })
       yield* Effect.promise(() => context.clearCookies())
       const other = yield* opened(Effect.succeed(context), baseUrl)
       yield* Effect.promise(async () => {
         await signIn(other, "reader")
-        await page.getByText("The service has not answered your sign-out").waitFor({ state: "detached" })
+        await unanswered(page).waitFor({ state: "detached" })
         await page.unroute("**/session")
         await page.clock.fastForward(60_000)
         await other.page.reload()
@@ -102,15 +108,14 @@ inBrowser("The explorer", (open) => {
         await page.clock.install()
         await signIn(explorer, "editor")
         await page.route("**/session?everywhere=true", (route) => route.abort())
-        await page.getByRole("button", { name: "Account" }).or(page.getByLabel("Profile")).first().click()
-        await page.getByRole("menuitem", { name: "Sign out everywhere" }).click()
+        await choose(page, "Sign out everywhere")
         await page.getByRole("button", { name: "Confirm" }).click()
-        await page.getByText("The service has not answered your sign-out").waitFor()
+        await unanswered(page).waitFor()
         await page.unroute("**/session?everywhere=true")
         const repeated = page.waitForResponse("**/session?everywhere=true")
         await page.clock.fastForward(6_000)
         assert.strictEqual((await repeated).status(), 204)
-        await page.getByText("The service has not answered your sign-out").waitFor({ state: "detached" })
+        await unanswered(page).waitFor({ state: "detached" })
       })
       assert.deepStrictEqual(explorer.problems, [])
     }))
@@ -128,8 +133,7 @@ inBrowser("The explorer", (open) => {
           "**/session?everywhere=true",
           (route) => route.fulfill({ status: 503, json: { message: "The store is away" } })
         )
-        await page.getByRole("button", { name: "Account" }).or(page.getByLabel("Profile")).first().click()
-        await page.getByRole("menuitem", { name: "Sign out everywhere" }).click()
+        await choose(page, "Sign out everywhere")
         await page.getByRole("button", { name: "Confirm" }).click()
         await page.getByLabel("Username").waitFor()
         await page.getByText(/Your sign-ins may go on.*The store is away/u).waitFor()
@@ -153,8 +157,7 @@ inBrowser("The explorer", (open) => {
       yield* Effect.promise(async () => {
         await signIn(explorer, "reader")
         await page.route("**/token/sessions", (route) => route.fulfill({ status: 401, json: { message: "No" } }))
-        await page.getByRole("button", { name: "Account" }).or(page.getByLabel("Profile")).first().click()
-        await page.getByRole("menuitem", { name: "Your account" }).click()
+        await choose(page, "Your account")
         await page.getByLabel("Username").waitFor()
       })
       assert.deepStrictEqual(explorer.problems, [])

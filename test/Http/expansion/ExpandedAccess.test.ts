@@ -1,18 +1,8 @@
 /** Expansion under grants: what is embedded is what `GET` of the same document answers to the same caller, or is not there. */
 import { assert, describe, it } from "@effect/vitest"
-import {
-  Anonymous,
-  Authenticated,
-  CurrentSubject,
-  HttpError,
-  KernelConfig,
-  KernelEngine,
-  Model,
-  Permission,
-  Resource,
-  Role
-} from "appkernel"
+import { Authenticated, HttpError, KernelConfig, KernelEngine, Model, Resource } from "appkernel"
 import { ConfigProvider, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { grantees } from "../../support/grantees.ts"
 import { bearer, sendTo } from "../../support/rest.ts"
 
 class Ward extends Model.Class<Ward>()("Ward", { id: Model.id(), owner: Schema.String, floor: Schema.Int }) {}
@@ -87,21 +77,6 @@ const hideable: { readonly [N in Name]: ReadonlyArray<string> } = {
   Visit: ["patient", "steps", "steps.by"]
 }
 
-const ofOwner = Permission.make(
-  "is the owner's",
-  {},
-  ({ caller, document }) =>
-    Effect.map(document, (document) => Reflect.get(Object(Option.getOrUndefined(document)), "owner") === caller.subject)
-)
-
-const permissions = {
-  ann: Role("ann"),
-  anybody: Authenticated,
-  everybody: Anonymous,
-  self: CurrentSubject,
-  owner: ofOwner
-} as const
-
 const grantOf = (name: Name) =>
   Schema.Struct({
     to: Schema.Literals(["ann", "anybody", "everybody", "self", "owner"]),
@@ -139,7 +114,7 @@ const resourceOf = (
         }
     }
     resource = (resource as never as { readonly grant: (p: unknown, o: unknown) => typeof resource })
-      .grant(permissions[to], { ...own, methods: "GET", ...hide.length === 0 ? {} : { hide } })
+      .grant(grantees[to], { ...own, methods: "GET", ...hide.length === 0 ? {} : { hide } })
   }
   return resource
 }
