@@ -207,14 +207,17 @@ const descriptorOf = (file: FileSystem.File): number => (file as FileSystem.File
  */
 const contentOf = (fd: number, { length, offset }: Range = { offset: 0, length: Infinity }) => {
   let at = offset
+  // The first one is that of most files; a short one is at their end, or the next one is short, too.
+  let next = firstSize
   const end = offset + length
   return Stream.fromPull(Effect.succeed(
     Effect.uninterruptible(Effect.callback<readonly [Uint8Array], FileStoreFailed | Cause.Done>((resume) => {
-      const size = Math.min(pieceSize, end - at)
+      const size = Math.min(next, end - at)
       if (size <= 0) return resume(Cause.done())
       const piece = Buffer.allocUnsafeSlow(size)
       read(fd, piece, 0, size, at, (error, count) => {
         at += count
+        next = count === size ? pieceSize : shortSize
         resume(
           error !== null
             ? Effect.fail(failedCall("read", error))
@@ -227,8 +230,10 @@ const contentOf = (fd: number, { length, offset }: Range = { offset: 0, length: 
   ))
 }
 
-/** 64 KiB. Larger pieces are new memory each, which costs more than the calls. */
-const pieceSize = 65_536
+/** The bytes that a call of the system reads or writes at a time. */
+const pieceSize = 262_144
+const firstSize = 65_536
+const shortSize = 4_096
 
 /** Pieces that are written together, since calls of the system cost more than the bytes: those that their maker uses no more. */
 const inBlocks = <E, R>(content: Stream.Stream<Uint8Array, E, R>): Stream.Stream<Uint8Array, E, R> =>
@@ -243,7 +248,7 @@ const inBlocks = <E, R>(content: Stream.Stream<Uint8Array, E, R>): Stream.Stream
             pieces.push(piece)
             size += piece.length
           }
-          return size < writeSize && pieces.length < maxPieces ? gather : gathered()
+          return size < pieceSize && pieces.length < maxPieces ? gather : gathered()
         },
         onFailure: (cause): typeof pull => Effect.failCause(cause),
         onDone: (): typeof pull => {
@@ -259,8 +264,6 @@ const inBlocks = <E, R>(content: Stream.Stream<Uint8Array, E, R>): Stream.Stream
       }
       return Effect.suspend(() => isEnded ? Cause.done() : gather)
     }))
-
-const writeSize = 4 * pieceSize
 
 /** A call of the system takes no more than 1024. */
 const maxPieces = 512
