@@ -101,11 +101,7 @@ export const makeFolderFiles: (folder: string) => Effect.Effect<Service> = Effec
         const file = yield* failing("put")(created(partOf(id)))
         const isOwn = hasOwnPieces(content)
         yield* Stream.runForEachArray(isOwn ? inBlocks(content) : content, (pieces) =>
-          Effect.map(written(descriptorOf(file), pieces), () => {
-            if (isOwn) {
-              pieces.forEach(release)
-            }
-          }))
+          Effect.map(written(descriptorOf(file), pieces), () => isOwn ? pieces.forEach(release) : undefined))
         yield* Effect.uninterruptible(failing("put")(file.sync))
       }))
       yield* Effect.uninterruptible(failing("put")(Effect.all([moved(id), synced(folderOf(id)), named(folderOf(id))])))
@@ -207,7 +203,7 @@ const descriptorOf = (file: FileSystem.File): number => (file as FileSystem.File
  */
 const contentOf = (fd: number, { length, offset }: Range = { offset: 0, length: Infinity }) => {
   let at = offset
-  // The first one is that of most files; a short one is at their end, or the next one is short, too.
+  // Most files end within a first piece of this size, and after a short piece there is hardly ever more.
   let next = firstSize
   const end = offset + length
   return Stream.fromPull(Effect.succeed(
