@@ -67,7 +67,7 @@ describe("The files of a folder", () => {
         }
         assert.isAbove(files, 0)
       }),
-    600_000
+    600_000 + kills * 60_000
   )
 
   it.effect(
