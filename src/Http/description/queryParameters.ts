@@ -80,7 +80,7 @@ const flag: Schema.Codec<"true" | "false", string> = Schema.String.pipe(
 )
 
 /** A parameter of {@link flag}. */
-const yesOrNo = {
+export const yesOrNo = {
   schema: flag,
   message: "must be true or false",
   type: "bool"

@@ -1,6 +1,6 @@
 /**
  * Signed addresses of files: each is for one `GET` of one file until a time, with the rights that the one who asked for it has at the
- * time of its use.
+ * time of its use. One that is bound answers nobody else.
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -20,6 +20,7 @@ import type { StoreError } from "../../Repository/RepositoryError.ts"
 import { CurrentUser } from "../../Security/CurrentUser.ts"
 import { Jwt } from "../../Security/Jwt.ts"
 import { hasAccount, isLiveIn, Lifetimes, signInOf } from "../../Security/SignIns.ts"
+import { yesOrNo } from "../description/queryParameters.ts"
 import { errorOf } from "../HttpError.ts"
 import { queryReader } from "../query/parameterReader.ts"
 import type { HandlerFailure, ResponseEffect } from "../response/handlerFailures.ts"
@@ -28,7 +29,9 @@ import type { BadRequestResponder } from "../response/translatedResponses.ts"
 import { type RequestFiber, type Responding, withParameters } from "../routes/route.ts"
 
 /** What makes the addresses of the files of a field, and what answers at them. */
-export const addresses = ({ field, respond, respondBadRequest, secret }: {
+export const addresses = ({ credentialsNeeded, field, respond, respondBadRequest, secret }: {
+  /** The 401 to who sends no credentials to a bound address; `undefined` without access control. */
+  readonly credentialsNeeded: ResponseEffect | undefined
   readonly field: string
   readonly secret: Redacted.Redacted
   /** Answers a `GET` of the file to the user of the fiber. */
@@ -39,6 +42,8 @@ export const addresses = ({ field, respond, respondBadRequest, secret }: {
 
   /** What a path says beside its claims, which nobody can read or change. */
   const boundTo = (path: string): Buffer => Buffer.from(`${field}\n${path}`)
+
+  const readParameters = credentialsNeeded === undefined ? readOfNobody : readOfCaller
 
   const sealed = (claims: string, path: string): string => {
     const nonce = randomBytes(12)
@@ -60,13 +65,15 @@ export const addresses = ({ field, respond, respondBadRequest, secret }: {
     withParameters((parameters, fiber) => {
       const read = readParameters(parameters)
       if (Result.isFailure(read)) return respondBadRequest(read.failure)
-      const { expires_in: seconds = defaultSeconds } = read.success
+      const { bound, expires_in: seconds = defaultSeconds } = read.success
       const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
       const path = request.url.split("?", 1)[0]!.replace(/\/address$/u, "")
       const user = Context.getOrUndefined(fiber.context, CurrentUser)
+      const isBound = bound === "true"
+      if (isBound && user === undefined && credentialsNeeded !== undefined) return credentialsNeeded
       const now = Math.floor(fiber.getRef(Clock.Clock).currentTimeMillisUnsafe() / 1000)
       const expires = now + Math.min(seconds, lifetimeFor(user, now, fiber))
-      const claims = JSON.stringify({ expires, ...user === undefined ? {} : { user } })
+      const claims = JSON.stringify({ expires, ...user === undefined ? {} : { user }, ...isBound ? { isBound } : {} })
       const href = `${path}/signed/${sealed(claims, path)}`
       return Effect.as(
         Effect.provideService(get, HttpServerRequest.ParsedSearchParams, {}),
@@ -90,11 +97,20 @@ export const addresses = ({ field, respond, respondBadRequest, secret }: {
     }
     // What was signed is what a `CurrentUser` is.
     const user = signed.user as CurrentUser["Service"] | undefined
+    if (signed.isBound === true) {
+      const caller = Context.getOrUndefined(fiber.context, CurrentUser)
+      if (caller === undefined) return credentialsNeeded ?? denied
+      return isSame(caller, user) ? privately(request) : denied
+    }
     fiber.setContext(
       user === undefined ? Context.omit(CurrentUser)(fiber.context) : Context.add(fiber.context, CurrentUser, user)
     )
-    // Nobody else may keep what the address is for, nor learn the address from where the file leads.
-    const answer = Effect.map(
+    return Effect.flatMap(isKnown(user, fiber), (isKnown) => isKnown ? privately(request) : denied)
+  })
+
+  /** Nobody else may keep what the address is for, nor learn the address from where the file leads. */
+  const privately = (request: HttpServerRequest.HttpServerRequest): ResponseEffect =>
+    Effect.map(
       Effect.provideService(respond, HttpServerRequest.HttpServerRequest, request),
       (response) =>
         HttpServerResponse.setHeaders(response, {
@@ -104,8 +120,6 @@ export const addresses = ({ field, respond, respondBadRequest, secret }: {
           "referrer-policy": "no-referrer"
         })
     )
-    return Effect.flatMap(isKnown(user, fiber), (isKnown) => isKnown ? answer : denied)
-  })
 
   return { sign, open }
 }
@@ -113,6 +127,10 @@ export const addresses = ({ field, respond, respondBadRequest, secret }: {
 // internal
 
 const denied: ResponseEffect = Effect.fail(errorOf("Forbidden", "errors.Denied"))
+
+/** Two issuers may give one subject to two people. */
+const isSame = (caller: CurrentUser["Service"], signed: CurrentUser["Service"] | undefined): boolean =>
+  caller.subject === signed?.subject && caller.claims["iss"] === signed.claims["iss"]
 
 /** Whether the user has a sign-in that can be looked up when the address is used. */
 const isSignedIn = (user: CurrentUser["Service"], fiber: RequestFiber): boolean => {
@@ -143,14 +161,24 @@ const isKnown = (user: CurrentUser["Service"] | undefined, fiber: RequestFiber):
 
 const defaultSeconds = 300
 
-const readParameters = queryReader({
+const expiring = {
   expires_in: {
     schema: Schema.FiniteFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 1, maximum: 86_400 })),
     message: "must be a whole number of seconds from 1 to 86,400",
     isRequired: false
   }
-}, "is not a parameter of an address")
+} as const
+
+const isUnknown = "is not a parameter of an address"
+
+const readOfCaller = queryReader({ ...expiring, bound: yesOrNo }, isUnknown)
+
+const readOfNobody: typeof readOfCaller = queryReader(expiring, isUnknown)
 
 const decodeClaims = SchemaParser.decodeUnknownResult(
-  Schema.fromJsonString(Schema.Struct({ expires: Schema.Int, user: Schema.optionalKey(Schema.Unknown) }))
+  Schema.fromJsonString(Schema.Struct({
+    expires: Schema.Int,
+    isBound: Schema.optionalKey(Schema.Boolean),
+    user: Schema.optionalKey(Schema.Unknown)
+  }))
 )

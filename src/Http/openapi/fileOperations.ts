@@ -187,7 +187,7 @@ const operationsOf = (field: FileField, { get, patch }: Node): Record<"one" | "l
     list: patch === undefined ? {} : { post: write("append", `Append a file to ${name}`, "201") },
     address: get === undefined ? {} : {
       post: like(get, "address", {
-        summary: `Sign an address of the file ${name}, for a while and without credentials`,
+        summary: `Sign an address of the file ${name}, for a while`,
         parameters: [
           ...Json.listOf(Json.nodeOf(get)["parameters"]).filter((one) => Json.nodeOf(one)["in"] === "path"),
           ...key,
@@ -196,7 +196,13 @@ const operationsOf = (field: FileField, { get, patch }: Node): Record<"one" | "l
             in: "query",
             description: "Seconds",
             schema: { type: "integer", minimum: 1, maximum: 86_400, default: 300 }
-          }
+          },
+          ...Json.nodeOf(Json.nodeOf(get)["responses"])["401"] === undefined ? [] : [{
+            name: "bound",
+            in: "query",
+            description: "`true` for an address that answers only with the credentials of who asked for it",
+            schema: { type: "string", enum: ["true", "false"], default: "false" }
+          }]
         ],
         responses: responsesWith(get, {
           "200": {

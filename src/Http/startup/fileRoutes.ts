@@ -96,6 +96,7 @@ export const fileRoutes = Effect.fnUntraced(function*(
     const item = isList ? `${at}/:key` as const : at
     const [read] = route(reading, "GET", item, get)
     const signed = read === undefined ? undefined : addresses({
+      credentialsNeeded: made.access?.credentialsNeeded,
       field: name,
       secret: made.secret,
       respond: respondingOf(

@@ -18,7 +18,7 @@ import {
   ServiceError,
   Tokens
 } from "appkernel"
-import { DateTime, Effect, Layer, Redacted, Schema, Stream } from "effect"
+import { DateTime, Effect, Layer, Record, Redacted, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { createHash } from "node:crypto"
 import * as net from "node:net"
@@ -897,6 +897,44 @@ describe("rights to files", () => {
       // The rows of the one who asked are those of today.
       yield* admin("PATCH", `/${id}`, { body: JSON.stringify({ owner: "bob" }), headers: json })
       assert.strictEqual((yield* anonymous("GET", href)).status, 404)
+    }))
+
+  it.effect("are at a signed address that is bound those of its caller alone", () =>
+    Effect.gen(function*() {
+      const { admin, anonymous, as, id } = yield* setUp
+      const ann = yield* as("ann", "owner")
+      const bound = yield* ann("POST", `/${id}/picture/address?bound=true`)
+      assert.strictEqual(bound.status, 200)
+      const { href } = bound.body
+      const signed = yield* ann("POST", `/${id}/picture/address?bound=false`)
+      const callers = {
+        ann,
+        // The rights are those of the request, whoever asked for the address.
+        guest: yield* as("ann", "guest"),
+        admin,
+        bob: yield* as("bob", "owner"),
+        anonymous
+      }
+      const answers = (href: string) =>
+        Effect.map(Effect.all(Record.map(callers, (call) => call("GET", href))), Record.map(({ status }) => status))
+      assert.deepStrictEqual(yield* answers(href), {
+        ann: 200,
+        guest: 404,
+        admin: 403,
+        bob: 403,
+        anonymous: 401
+      })
+      const everybody = Record.map(callers, () => 200)
+      assert.deepStrictEqual(yield* answers(signed.body.href), everybody)
+      const { headers } = yield* anonymous("GET", href)
+      assert.match(headers["www-authenticate"] ?? "", /^Bearer /u)
+      assert.deepStrictEqual((yield* ann("GET", href)).bytes, put.body)
+      assert.strictEqual((yield* ann("POST", `/${id}/picture/address?bound=me`)).status, 400)
+      // Where nobody is known, an address can be bound to nobody.
+      const unguarded = yield* started
+      yield* unguarded.call("PUT", `/${unguarded.id}/picture`, put)
+      const { body, status } = yield* unguarded.call("POST", `/${unguarded.id}/picture/address?bound=true`)
+      assert.deepStrictEqual([status, body.errors[0].message], [400, "bound is not a parameter of an address"])
     }))
 
   it.effect("are at a signed address those of a sign-in that lives, and what is not stored stays so", () =>
