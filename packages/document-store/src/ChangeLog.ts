@@ -119,6 +119,12 @@ export interface ChangeLog {
   /** The place after the last change. */
   readonly end: Effect.Effect<Position, ReadError>
   /**
+   * The place before the first kept change of recorded collections since a time; without one the end. A store whose log has
+   * whole seconds begins up to two seconds earlier, and one that does not know how far back its log goes fails when the place is
+   * read from. Fails with `QueryRejected` if a collection is not recorded.
+   */
+  readonly since: (collections: ReadonlyArray<string>, time: Date) => Effect.Effect<Position, ReadError>
+  /**
    * Reads the changes of recorded collections after a place, at most `limit`. Fails with `PositionGone` when changes after it
    * are no longer kept, and with `QueryRejected` if a collection is not recorded.
    */

@@ -1,5 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { Arbitrary, Array as Arr, Effect, Fiber, type Layer, Schema, Stream } from "effect"
+import { TestClock } from "effect/testing"
 import { byId, ChangeFollower } from "../../../test/support/changeFollower.ts"
 import { asMongo, type Differs } from "../../../test/support/serverDifferences.ts"
 import { type ChangePage, type Document, DocumentStore, type StoredChange } from "../src/DocumentStore.ts"
@@ -8,6 +9,12 @@ import { withTransactionId } from "../src/shared/writeReceipt.ts"
 import type { StoreError } from "../src/StoreError.ts"
 
 type Store = DocumentStore["Service"]
+
+const hour = 3_600_000
+const day = 24 * hour
+
+/** After all that other tests have written, so that the log has times in their order. */
+const base = Date.UTC(2040, 0)
 
 let collections = 0
 
@@ -324,6 +331,45 @@ export const changeLogContract = <E>(
           const ended = yield* Effect.flip(Stream.runDrain(store.changes.stream([name], { after: position })))
           assert.strictEqual(ended._tag, "PositionGone")
         }
+      }))
+
+    it.effect("has a place before the first change since a time", () =>
+      Effect.gen(function*() {
+        const { name, start, store } = yield* recorded
+        const idsSince = (time: number) =>
+          Effect.flatMap(
+            store.changes.since([name], new Date(time)),
+            (place) => Effect.map(readAll(store, [name], place), (changes) => changes.map(({ id }) => id))
+          )
+        for (const [time, ids] of [[hour, [1, 2]], [2 * hour, [3]], [3 * hour, [4, 5]]] as const) {
+          // A server has a clock of its own.
+          if (isEmbedded) yield* TestClock.setTime(base + time)
+          yield* store.insertMany(name, ids.map((_id) => ({ _id })))
+        }
+        const times = (yield* readAll(store, [name], start)).map(({ time }) => time.getTime())
+        assert.deepStrictEqual(yield* idsSince(times[0]!), [1, 2, 3, 4, 5])
+        assert.deepStrictEqual(yield* idsSince(times[4]! + day), [])
+        // Positions of before a time that is to come are followed on.
+        yield* store.insertOne(name, { _id: 6 })
+        if (isEmbedded) {
+          assert.deepStrictEqual(yield* idsSince(0), [1, 2, 3, 4, 5, 6])
+          assert.deepStrictEqual(yield* idsSince(times[0]! + 1), [3, 4, 5, 6])
+          assert.deepStrictEqual(yield* idsSince(times[2]!), [3, 4, 5, 6])
+          assert.deepStrictEqual(yield* idsSince(times[3]!), [4, 5, 6])
+        }
+        const notRecorded = yield* Effect.flip(store.changes.since(["not recorded"], new Date(0)))
+        assert.strictEqual(notRecorded._tag, "QueryRejected")
+      }))
+
+    it.effect.skipIf(!isEmbedded)("begins since a time with what is kept", () =>
+      Effect.gen(function*() {
+        const { name, store } = yield* recorded
+        yield* store.insertOne(name, { _id: 1 })
+        yield* store.changes.record(name, undefined)
+        yield* store.changes.record(name, {})
+        yield* store.insertOne(name, { _id: 2 })
+        const place = yield* store.changes.since([name], new Date(0))
+        assert.deepStrictEqual((yield* readAll(store, [name], place)).map(({ id }) => id), [2])
       }))
 
     it.effect.skipIf(!isEmbedded)("does not go back to before it was begun, or begun again", () =>

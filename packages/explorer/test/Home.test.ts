@@ -155,6 +155,35 @@ inBrowser("The home of the explorer", (open) => {
       assert.deepStrictEqual([received, explorer.problems], [[], []])
     }).pipe(Effect.provide(measured)))
 
+  it.live("tells what has happened before the page was opened, and goes on from there", () =>
+    Effect.gen(function*() {
+      const { baseUrl, editor } = yield* library
+      const { result: ann } = yield* editor.authors.create({ payload: { name: "Ann Author" } })
+      const { result: bob } = yield* editor.authors.create({ payload: { name: "Bob Author" } })
+      yield* editor.authors.patch({ params: { id: ann }, payload: { name: "Ann Writer" } })
+      yield* editor.authors.delete({ params: { id: bob } })
+      const explorer = yield* opened(open, baseUrl)
+      const { page } = explorer
+      const items = page.locator("section", { has: page.getByRole("heading", { name: "Latest changes" }) })
+        .getByRole("listitem")
+      const told = async () => (await items.allInnerTexts()).map((text) => text.replaceAll(/\s+/gu, " "))
+      yield* Effect.promise(async () => {
+        await signIn(explorer, "reader")
+        await items.filter({ hasText: "Ann Writer" }).getByText("changed").waitFor()
+        const [first = "", second = "", ...others] = await told()
+        assert.match(first, /gone/u)
+        assert.include(first, bob)
+        assert.include(second, "Ann Writer")
+        assert.deepStrictEqual(others, [])
+      })
+      yield* editor.authors.create({ payload: { name: "Cy Author" } })
+      yield* Effect.promise(async () => {
+        await items.filter({ hasText: "Cy Author" }).getByText("new", { exact: true }).waitFor()
+        assert.lengthOf(await told(), 3)
+      })
+      assert.deepStrictEqual(explorer.problems, [])
+    }))
+
   it.live("offers what the service does beside its models to those who may", () =>
     Effect.gen(function*() {
       const { baseUrl } = yield* library

@@ -280,12 +280,15 @@ export interface KernelDataProvider {
   ) => () => void
   /**
    * As `watch`, of several resources over as few connections as there are, since browsers have six to a service. `onConnection` is told
-   * `true` when all of them are followed, and `onEnd` that the service refuses some: the others are followed on.
+   * `true` when all of them are followed, and `onEnd` that the service refuses some: the others are followed on. With `latest`, the
+   * changes of the last day come first, in the order in which they happened: so many at least, if there were so many and the service
+   * keeps them, and only those of the last hour or minute if these are enough.
    */
   readonly watchMany: (
     resources: ReadonlyArray<string>,
     onChange: (change: Change) => void,
     options?: {
+      readonly latest?: number | undefined
       readonly onConnection?: ((isConnected: boolean) => void) | undefined
       readonly onEnd?: ((error: unknown) => void) | undefined
     }

@@ -1,10 +1,12 @@
 /**
  * Where a stream of changes begins: at a place, or with all documents of its lists.
  */
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
+import { parseDateTime } from "../../Model/internal.ts"
 import { Problem } from "../../Model/ModelError.ts"
 import type { Document, Position } from "../../Repository/DocumentStore.ts"
 import { listsAt } from "../../Repository/evaluation.ts"
@@ -60,20 +62,23 @@ export const begin = (
     return Effect.map(changes.end, (position) => Result.succeed({ first: [], reads: [], position, isUpToDate: true }))
   }
   if (offset === undefined || offset === beforeAllDocuments) return state(following, [])
-  const place = readOffset(offset)
+  const collections = lists.map(({ collection }) => collection)
+  const time = parseDateTime(offset)
+  const place = time === undefined ? readOffset(offset) : { time }
   if (place === undefined) {
     return Effect.succeed(
       Result.fail(new Problem({ field: "offset", validator: "Parameter", message: "is not a place in these changes" }))
     )
   }
   const anew = state(following, [controlMessage("reset")])
-  if (place.rights !== rights) return anew
-  const collections = lists.map(({ collection }) => collection)
-  const started = Effect.map(
-    unlessGone(changes.read(collections, { after: place.position, limit: 1 })),
-    ({ changes, isUpToDate }) =>
-      Result.succeed({ first: [], reads: [], position: place.position, isUpToDate: isUpToDate && changes.length === 0 })
-  )
+  if ("rights" in place && place.rights !== rights) return anew
+  const started = Effect.gen(function*() {
+    const position = "rights" in place
+      ? place.position
+      : yield* changes.since(collections, DateTime.toDateUtc(DateTime.makeUnsafe(place.time)))
+    const next = yield* unlessGone(changes.read(collections, { after: position, limit: 1 }))
+    return Result.succeed({ first: [], reads: [], position, isUpToDate: next.isUpToDate && next.changes.length === 0 })
+  })
   return beginsAnew ? Effect.catchTag(started, "Gone", () => anew) : started
 }
 

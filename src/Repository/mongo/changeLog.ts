@@ -45,6 +45,14 @@ export const makeOplog = Effect.fnUntraced(function*(
         ? Effect.void
         : Effect.andThen(record(collection), Effect.sync(() => context.recorded.add(collection))),
     end,
+    since: (collections, time) =>
+      Effect.andThen(
+        checked(context, collections),
+        Effect.map(timeOfServer(session), (now) => {
+          const before = timestampText(secondsBefore(time))
+          return endOf(before < now ? before : now)
+        })
+      ),
     read: (collections, { after, limit }) =>
       Effect.andThen(checked(context, collections), readPage(context, collections, after, limit)),
     stream: (collections, options) =>
@@ -176,15 +184,16 @@ const readPage = (
     let position = after
     // The server may give up a long search before its end.
     let empty = 0
+    let before: ResumeToken
     while (changes.length < limit) {
       const change = yield* next(context, stream, position)
       if (change !== undefined) {
         position = change.position
         changes.push(change)
-      } else if (hasReached(stream.resumeToken, end) || ++empty === maxEmpty) {
+      } else if (hasReached(stream.resumeToken, end, before) || ++empty === maxEmpty) {
         const last = endOf(end)
         return { changes, position: position > last ? position : last, isUpToDate: true }
-      }
+      } else before = stream.resumeToken
     }
     return { changes, position, isUpToDate: false }
   }))
@@ -329,6 +338,14 @@ const isMissing = (image: Document | null | undefined): image is null | undefine
 // Of one length, so that they are in the order of times.
 const timestampText = (time: Timestamp | undefined): string => (time?.toBigInt() ?? 0n).toString(16).padStart(16, "0")
 
+// Times of the log are whole seconds, and that of a change may be of the second before.
+const secondsBefore = (time: Date): Timestamp => {
+  const seconds = Math.floor(time.getTime() / 1_000) - 2
+  return new Timestamp({ t: Math.min(Math.max(0, seconds), maxUint32), i: maxUint32 })
+}
+
+const maxUint32 = 0xffff_ffff
+
 // The data of the token, and its type bits, which tell the types of numbers in an identifier.
 const positionOf = (time: string, token: ResumeToken): Position => {
   const { _data, _typeBits } = Object(token)
@@ -351,8 +368,13 @@ const startOf = (position: Position): Document | undefined => {
 
 const startAfter = (time: string): Document => ({ startAtOperationTime: new Timestamp(BigInt(`0x${time}`) + 1n) })
 
-/** Whether a stream that has no more changes has seen those up to a time, which the tokens of MongoDB begin with. */
-const hasReached = (token: ResumeToken, time: string): boolean => {
-  const [, own] = /^82([0-9A-F]{16})/u.exec(String(Object(token)._data)) ?? []
-  return own === undefined || own.toLowerCase() >= time
+/**
+ * Whether a stream that has no more changes has seen those up to a time, which the tokens of MongoDB begin with. With other tokens it
+ * has if it came no further than the time before.
+ */
+const hasReached = (token: ResumeToken, time: string, before: ResumeToken): boolean => {
+  const [, own] = /^82([0-9A-F]{16})/u.exec(textOf(token)) ?? []
+  return own === undefined ? textOf(token) === textOf(before) : own.toLowerCase() >= time
 }
+
+const textOf = (token: ResumeToken): string => String(Object(token)._data)

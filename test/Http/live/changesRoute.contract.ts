@@ -1,6 +1,6 @@
 /** Streams of changes over a socket, whichever store is under them. */
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, ConfigProvider, Duration, Effect, Fiber, Layer, Redacted, Ref, Schema } from "effect"
+import { Clock, ConfigProvider, DateTime, Duration, Effect, Fiber, Layer, Redacted, Ref, Schema } from "effect"
 import { workDone } from "../../../packages/document-store/src/internal/stepBudget.ts"
 import {
   Accounts,
@@ -224,6 +224,44 @@ export const changesContract = <E>(
         assert.isAbove(Number(found.headers.get("stream-cursor")), Number(cursor))
       }).pipe(Effect.scoped, Effect.provide(configured)))
 
+    it.live("begins with the first change since a time, and goes on from there", () =>
+      Effect.gen(function*() {
+        const { changes, orders } = yield* serving
+        const minute = 60_000
+        const begun = DateTime.toEpochMillis(yield* DateTime.now)
+        const at = (time: number) => encodeURIComponent(DateTime.formatIso(DateTime.makeUnsafe(time)))
+        yield* call(orders, body(order("a", 1)))
+        yield* call(`${orders}/a`, patch({ total: 2 }))
+        yield* call(orders, body(order("b", 3, { state: "paid" })))
+        const found = yield* call(`${changes}?state=open&offset=${at(begun - minute)}`)
+        assert.strictEqual(found.headers.get("stream-up-to-date"), "true")
+        const messages: ReadonlyArray<Message> = yield* Effect.promise(() => found.json())
+        assert.deepStrictEqual(messages.map(shown), [["insert", "a", 1], ["update", "a", 2]])
+        yield* call(`${orders}/a`, patch({ total: 4 }))
+        const next = found.headers.get("stream-next-offset")!
+        const further: ReadonlyArray<Message> = yield* Effect.promise(() =>
+          json(`${changes}?state=open&offset=${next}`)
+        )
+        assert.deepStrictEqual(further.map(shown), [["update", "a", 4]])
+
+        const stream = yield* opened(`${changes}?state=open&live=sse&offset=${at(begun - minute)}`)
+        assert.deepStrictEqual(yield* nextMessages(stream), [["insert", "a", 1], ["update", "a", 2], [
+          "update",
+          "a",
+          4
+        ]])
+        // A time that is to come is now.
+        const nothing = yield* call(`${changes}?offset=${at(begun + 60 * minute)}`)
+        assert.deepStrictEqual(yield* Effect.promise(() => nothing.json()), [])
+        yield* call(orders, body(order("c", 5)))
+        const later: ReadonlyArray<Message> = yield* Effect.promise(() =>
+          json(`${changes}?offset=${nothing.headers.get("stream-next-offset")!}`)
+        )
+        assert.deepStrictEqual(later.map(shown), [["insert", "c", 5]])
+        const wrong = yield* call(`${changes}?offset=2026-02-30T10:00:00Z`)
+        assert.strictEqual(wrong.status, 400)
+      }).pipe(Effect.scoped, Effect.provide(configured)))
+
     it.live("waits for changes, and ends when there is one", () =>
       Effect.gen(function*() {
         const { baseUrl, changes, orders } = yield* serving
@@ -415,18 +453,17 @@ export const changesContract = <E>(
         }
       }).pipe(Effect.scoped, Effect.provide(configured)))
 
-    it.live("ends when the service stops", () =>
-      Effect.gen(function*() {
-        const stream = yield* Effect.scoped(Effect.gen(function*() {
-          const { changes } = yield* serving
-          const response = yield* call(`${changes}?live=sse&offset=now`)
-          const events = eventsOf(response)
-          yield* events.next
-          return events
-        }))
-        let last = yield* stream.next
-        while (last !== undefined) last = yield* stream.next
-      }).pipe(Effect.provide(configured)))
+    it.live("ends when the service stops", () => Effect.gen(function*() {
+      const stream = yield* Effect.scoped(Effect.gen(function*() {
+        const { changes } = yield* serving
+        const response = yield* call(`${changes}?live=sse&offset=now`)
+        const events = eventsOf(response)
+        yield* events.next
+        return events
+      }))
+      let last = yield* stream.next
+      while (last !== undefined) last = yield* stream.next
+    }).pipe(Effect.provide(configured)))
 
     it.live("shows nobody more than a list does, for as long as it is open", () =>
       Effect.gen(function*() {

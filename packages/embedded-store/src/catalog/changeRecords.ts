@@ -72,6 +72,22 @@ export class ChangeRecords {
     })
   }
 
+  /** For reads: the number before the first record since a time, of those after a number. Records have the order of their times. */
+  before(number: number, time: number): number {
+    let [low, high] = [number, this.end]
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2)
+      let isBefore = false
+      this.scan(middle, (record) => {
+        isBefore = record.time < time
+        return false
+      })
+      if (isBefore) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+
   positionOf(number: number): Position {
     return `${paddedNumber(number)}_${this.#epochOf(number)}`
   }

@@ -81,8 +81,13 @@ export interface LogTables {
 }
 
 /** The reads of a log that do not wait. */
-export const logReads = (tables: LogTables): Pick<ChangeLog, "end" | "read"> => ({
+export const logReads = (tables: LogTables): Pick<ChangeLog, "end" | "read" | "since"> => ({
   end: Effect.map(endOf(tables), (end) => tables.recorder.positionOf(end)),
+  since: (collections, time) =>
+    Effect.flatMap(firstOf(tables, collections), (first) =>
+      Effect.fromResult(
+        tables.store.read(operation, () => tables.recorder.positionOf(tables.recorder.before(first, time.getTime())))
+      )),
   read: (collections, { after, limit }) =>
     Effect.flatMap(
       checked(tables, collections, after),
@@ -129,16 +134,12 @@ const install = ({ catalog, recorder }: LogContext, name: string, options: LogOp
 const endOf = ({ recorder, store }: LogTables): Effect.Effect<number, StoreFailure> =>
   Effect.suspend(() => Effect.fromResult(store.read(operation, () => recorder.end)))
 
-/** The number of a position. Fails if changes of the collections after it have been removed. */
-const checked = Effect.fnUntraced(function*(
+/** The number after which all changes of the collections are kept. */
+const firstOf = Effect.fnUntraced(function*(
   { catalog, recorder, store }: LogTables,
-  collections: ReadonlyArray<string>,
-  after: Position
-): Effect.fn.Return<number, ReadError | PositionGone> {
-  const { number, trimmed } = yield* Effect.fromResult(
-    store.read(operation, () => ({ number: recorder.numberOf(after), trimmed: recorder.trimmed }))
-  )
-  let first = trimmed
+  collections: ReadonlyArray<string>
+): Effect.fn.Return<number, ReadError> {
+  let first = yield* Effect.fromResult(store.read(operation, () => recorder.trimmed))
   for (const name of collections) {
     const recording = catalog.get(name)?.recording
     if (recording === undefined) {
@@ -146,6 +147,17 @@ const checked = Effect.fnUntraced(function*(
     }
     first = Math.max(first, recording.since)
   }
+  return first
+})
+
+/** The number of a position. Fails if changes of the collections after it have been removed. */
+const checked = Effect.fnUntraced(function*(
+  tables: LogTables,
+  collections: ReadonlyArray<string>,
+  after: Position
+): Effect.fn.Return<number, ReadError | PositionGone> {
+  const number = yield* Effect.fromResult(tables.store.read(operation, () => tables.recorder.numberOf(after)))
+  const first = yield* firstOf(tables, collections)
   return number === undefined || number < first ? yield* new PositionGone({ position: after }) : number
 })
 

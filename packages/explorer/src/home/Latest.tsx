@@ -23,7 +23,7 @@ interface Entry {
 
 const keyOf = ({ document, resource }: Entry): string => `${resource.name} ${document.id}`
 
-/** What has happened to documents while somebody looks, of all models whose changes are told. */
+/** What has happened to documents, and goes on while somebody looks, of all models whose changes are told. */
 const useHappened = (resources: ReadonlyArray<ResourceDescription>): ReadonlyArray<Entry> => {
   const { dataProvider } = useConnection()
   const queries = useQueryClient()
@@ -45,13 +45,14 @@ const useHappened = (resources: ReadonlyArray<ResourceDescription>): ReadonlyArr
         const document = { ...record, id: String(id) }
         const entry = { resource, document, time: time ?? new Date(), change: operation }
         setHappened((before) => [entry, ...before.filter((one) => keyOf(one) !== keyOf(entry))].slice(0, newestCount))
-      }
+      },
+      { latest: newestCount }
     )
   }, [dataProvider, queries, resources])
   return happened
 }
 
-/** What has just happened, and before it the documents that are newest, of all models that say when theirs were made or changed. */
+/** What has happened lately, and the documents that are newest, of all models that say when theirs were made or changed. */
 export const Latest = ({ resources }: { readonly resources: ReadonlyArray<ResourceDescription> }) => {
   const translate = useTranslate()
   const [locale] = useLocaleState()
@@ -75,9 +76,11 @@ export const Latest = ({ resources }: { readonly resources: ReadonlyArray<Resour
       const time = instantOf(valueAt(document, field))
       return time === undefined ? [] : [{ document, resource, time }]
     })
-  }).toSorted((one, other) => other.time.getTime() - one.time.getTime())
+  })
   const known = new Set(happened.map(keyOf))
-  const newest = [...happened, ...dating.filter((entry) => !known.has(keyOf(entry)))].slice(0, newestCount)
+  const newest = [...happened, ...dating.filter((entry) => !known.has(keyOf(entry)))]
+    .toSorted((one, other) => other.time.getTime() - one.time.getTime())
+    .slice(0, newestCount)
   if (newest.length === 0) {
     return <Typography sx={{ p: 2 }} color="textSecondary">{translate("explorer.home.noChanges")}</Typography>
   }

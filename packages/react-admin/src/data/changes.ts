@@ -1,17 +1,19 @@
 /** The stream of the changes of a list. */
 import type { Caller } from "../calls/caller.ts"
-import { isJson, jsonObject, jsonText } from "../description/json.ts"
+import { isJson, type Json, jsonObject, jsonText } from "../description/json.ts"
 import type { Change, KernelRecord } from "../KernelDataProvider.ts"
 import { KernelError } from "../KernelError.ts"
 
 /**
- * Follows a list by events over `fetch`, which sends credentials: an `EventSource` does not. It begins with the next change, and goes
- * on after its last event when a connection ends.
+ * Follows a list by events over `fetch`, which sends credentials: an `EventSource` does not. It begins with the next change, or the
+ * `latest` ones, and goes on after its last event when a connection ends.
  */
-export const followChanges = ({ caller, onChange, onConnection, onEnd, path, query, recordOf, signal, wait }: {
+export const followChanges = ({ caller, latest, onChange, onConnection, onEnd, path, query, recordOf, signal, wait }: {
   readonly caller: Caller
   readonly path: string
   readonly query: URLSearchParams
+  /** How many changes of before come first, where there have been so many. */
+  readonly latest?: number | undefined
   readonly onChange: (change: Change) => void
   readonly onConnection: (isConnected: boolean) => void
   readonly onEnd: (error: unknown) => void
@@ -19,7 +21,8 @@ export const followChanges = ({ caller, onChange, onConnection, onEnd, path, que
   readonly wait: (milliseconds: number, signal: AbortSignal) => Promise<void>
   readonly recordOf: (value: unknown, key: string) => KernelRecord
 }): void => {
-  let place = "now"
+  const start = latest === undefined ? "now" : undefined
+  let place: string | undefined = start
   let pause = first
   let isBehind = false
   let isConnected = false
@@ -28,9 +31,8 @@ export const followChanges = ({ caller, onChange, onConnection, onEnd, path, que
     isConnected = now
     onConnection(now)
   }
-  const tell = (text: string) => {
-    const messages: unknown = JSON.parse(text)
-    for (const message of Array.isArray(messages) ? messages.filter(isJson) : []) {
+  const tell = (messages: ReadonlyArray<Json>) => {
+    for (const message of messages) {
       const { control, operation, timestamp } = jsonObject(message["headers"])
       const time = typeof timestamp === "string" ? new Date(timestamp) : undefined
       const key = String(message["key"])
@@ -43,20 +45,54 @@ export const followChanges = ({ caller, onChange, onConnection, onEnd, path, que
       }
     }
   }
+  const isAfterAll = () => {
+    // What is read from now on misses nothing.
+    if (isBehind) onChange({ operation: "reset" })
+    isBehind = false
+  }
+  const asked = (parameters: { readonly [name: string]: string }) => {
+    const all = new URLSearchParams(query)
+    for (const [name, value] of Object.entries(parameters)) all.set(name, value)
+    return { path, query: all, signal }
+  }
+  /** The changes since some milliseconds ago, as far as they come in one answer; `undefined` if they are no longer kept. */
+  const since = async (age: number) => {
+    const offset = new Date(Date.now() - age).toISOString()
+    const response = await caller.send(asked({ offset })).catch((error: unknown) => {
+      if (error instanceof KernelError && error.status === 410) return undefined
+      throw error
+    })
+    return response && {
+      messages: messagesIn(await response.text()),
+      next: response.headers.get("stream-next-offset") ?? "now",
+      areAll: response.headers.has("stream-up-to-date")
+    }
+  }
+  /** Tells the latest changes: of a shorter time, if there are enough in it, since there may be very many in a longer one. */
+  const begun = async (count: number): Promise<string> => {
+    let found: Awaited<ReturnType<typeof since>>
+    for (const age of ages) {
+      // oxlint-disable-next-line eslint/no-await-in-loop -- whether a shorter time is needed depends on the longer one
+      const answer = await since(age)
+      if (answer === undefined) continue
+      if (found !== undefined && answer.messages.length < count) break
+      found = answer
+      if (answer.areAll) break
+    }
+    isAfterAll()
+    tell(found?.messages ?? [])
+    return found?.next ?? "now"
+  }
   const once = async () => {
-    const asked = new URLSearchParams(query)
-    asked.set("live", "sse")
-    asked.set("offset", place)
+    place ??= await begun(latest ?? 0)
     const headers = { accept: "text/event-stream" }
-    const { body } = await caller.send({ path, query: asked, headers, signal })
+    const { body } = await caller.send({ ...asked({ live: "sse", offset: place }), headers })
     if (body === null) return
     for await (const { data, event, id } of eventsOf(body, wait)) {
       if (event === "error") return
-      // What is read from now on misses nothing.
-      if (isBehind) onChange({ operation: "reset" })
-      isBehind = false
+      isAfterAll()
       connect(true)
-      if (event === "data") tell(data)
+      if (event === "data") tell(messagesIn(data))
       if (id !== "") [place, pause] = [id, first]
     }
   }
@@ -66,7 +102,7 @@ export const followChanges = ({ caller, onChange, onConnection, onEnd, path, que
       const error: unknown = await once().then(() => undefined, (cause: unknown) => cause)
       if (signal.aborted) return
       connect(false)
-      if (error instanceof KernelError && error.status === 410) [place, isBehind] = ["now", true]
+      if (error instanceof KernelError && error.status === 410) [place, isBehind] = [start, true]
       else if (error instanceof KernelError && isFinal(error.status)) return onEnd(error)
       const asked = error instanceof KernelError ? Number(error.body["retry_after"] ?? 0) * 1_000 : 0
       // oxlint-disable-next-line eslint/no-await-in-loop -- a connection comes after the one before
@@ -76,6 +112,14 @@ export const followChanges = ({ caller, onChange, onConnection, onEnd, path, que
   }
   void run()
 }
+
+const messagesIn = (text: string): ReadonlyArray<Json> => {
+  const messages: unknown = JSON.parse(text)
+  return Array.isArray(messages) ? messages.filter(isJson) : []
+}
+
+/** A day, an hour and a minute. */
+const ages = [86_400_000, 3_600_000, 60_000]
 
 /** In milliseconds. */
 const first = 500

@@ -384,7 +384,7 @@ export const makeDataProvider = (
       void start().catch(onEnd)
       return () => stop.abort()
     },
-    watchMany: (names, onChange, { onConnection = () => undefined, onEnd = () => undefined } = {}) => {
+    watchMany: (names, onChange, { latest, onConnection = () => undefined, onEnd = () => undefined } = {}) => {
       const stop = new AbortController()
       const { signal } = stop
       const streams = new Map<ReadonlyArray<string>, boolean>()
@@ -402,6 +402,7 @@ export const makeDataProvider = (
           caller,
           path,
           query: new URLSearchParams({ watch: group.join(",") }),
+          latest,
           onChange,
           onConnection: (isConnected) => {
             streams.set(group, isConnected)
