@@ -4,10 +4,10 @@
 import type { ChildProcess } from "node:child_process"
 import { spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
-import * as fs from "node:fs"
 import * as path from "node:path"
 import * as readline from "node:readline"
 import { text } from "node:stream/consumers"
+import { cpuSecondsOf, residentBytesOf } from "./usage.ts"
 
 /** Whether processes are bound to cores: servers to CPU 0, this one and others that make load to CPU 1. */
 export const pinned = spawnSync("taskset", ["-acp", "1", `${process.pid}`]).status === 0
@@ -92,21 +92,8 @@ export const startProgram = async (
   child.stdout.resume()
   return {
     url: `http://127.0.0.1:${port}`,
-    cpuSeconds: () => {
-      const folder = `/proc/${child.pid}/task`
-      if (!fs.existsSync(folder)) return NaN
-      // Of each thread the nanoseconds on a processor are the first number.
-      const nanos = fs.readdirSync(folder).map((task) => {
-        const file = `${folder}/${task}/schedstat`
-        return fs.existsSync(file) ? Number(fs.readFileSync(file, "utf8").split(" ", 1)[0]) : NaN
-      })
-      return nanos.reduce((sum, one) => sum + one, 0) / 1e9
-    },
-    residentBytes: () => {
-      const file = `/proc/${child.pid}/status`
-      if (!fs.existsSync(file)) return NaN
-      return 1024 * Number(/^VmRSS:\s+(\d+)/mu.exec(fs.readFileSync(file, "utf8"))?.[1])
-    },
+    cpuSeconds: () => cpuSecondsOf(child.pid),
+    residentBytes: () => residentBytesOf(child.pid),
     [Symbol.asyncDispose]: async () => {
       child.kill("SIGKILL")
       await closed

@@ -1,6 +1,6 @@
 /**
  * Runs a part of the benchmark: `http` and `secured`, the servers against one another, `codecs`, `stores`, `loop`,
- * `transfers`, `files`, `client`, `language`, `start`, `overload`, `operation`, `tails`, `live`, `growth` or `expansion`, and `chart`, which draws the first. See README.md.
+ * `transfers`, `files`, `client`, `language`, `start`, `overload`, `operation`, `tails`, `live`, `growth`, `expansion` or `jobs`, and `chart`, which draws the first. See README.md.
  */
 import { parseArgs } from "node:util"
 
@@ -27,7 +27,8 @@ else if (part === "tails") await import("./tails.ts")
 else if (part === "live") await import("./live.ts")
 else if (part === "growth") await import("./growth.ts")
 else if (part === "expansion") await import("./expansion.ts")
+else if (part === "jobs") await import("./jobs.ts")
 else if (part === "chart") await import("./chart.ts")
 else {throw new Error(
-    `--part takes http, secured, codecs, stores, loop, transfers, files, client, language, start, overload, operation, tails, live, growth, expansion or chart, not ${part}`
+    `--part takes http, secured, codecs, stores, loop, transfers, files, client, language, start, overload, operation, tails, live, growth, expansion, jobs or chart, not ${part}`
   )}

@@ -11,7 +11,7 @@ import { afterCommit } from "../../Repository/internal.ts"
 import type { ReadError, StoreError } from "../../Repository/RepositoryError.ts"
 import { CurrentUser } from "../../Security/CurrentUser.ts"
 import type { Described, EnqueueOptions } from "./description.ts"
-import { jobIdOf, localQueue, queuedJobs, thisProcess, wake } from "./records.ts"
+import { jobIdOf, localQueue, pending, queuedJobs, thisProcess, wake } from "./records.ts"
 import { offerTo } from "./storedQueue.ts"
 
 /** What is stored of a job. */
@@ -111,7 +111,8 @@ export const untilIdle = Effect.fnUntraced(function*(
     for (;;) {
       settled.closeUnsafe()
       const due = dateOf(yield* Clock.currentTimeMillis)
-      const count = yield* store.count(queuedJobs, { queue, $or: [{ due: { $lte: due } }, { state: "running" }] })
+      const isAtWork = [{ due: { $lte: due } }, { state: "running" }]
+      const count = yield* store.count(queuedJobs, { queue, ...pending, $or: isAtWork })
       if (count === 0) break
       yield* settled.await
     }

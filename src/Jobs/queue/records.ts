@@ -10,14 +10,20 @@ import type { DocumentStore, IndexDescription } from "../../Repository/DocumentS
 export const queuedJobs = "QueuedJob"
 
 /**
- * A record that can be taken has the time `due` from which on it can be: that of the next attempt, or, while somebody works on it,
- * the end of the lock. Others have none, and stand apart in the first index.
+ * What a record has that is not done with. It has the time `due` from which on it can be taken: that of the next attempt, or, while
+ * somebody works on it, the end of the lock. By the order of the states, an index without the others is in use with this filter.
  */
+export const pending = { state: { $gte: "running" } } as const
+
+/** A record is in as few indexes as possible, since each of them is written with it. */
 export const recordIndexes: ReadonlyArray<IndexDescription> = [
-  { name: "queue_1_due_1", key: { queue: 1, due: 1 } },
-  { name: "queue_1_state_1", key: { queue: 1, state: 1 } },
-  { name: "state_1_ended_1", key: { state: 1, ended: 1 } }
+  { name: "pending_1", key: { queue: 1, due: 1 }, partialFilterExpression: pending },
+  { name: "ended_1", key: { state: 1, ended: 1 }, partialFilterExpression: { state: { $lte: "done" } } },
+  { name: "dead_1", key: { queue: 1 }, partialFilterExpression: { state: "dead" } }
 ]
+
+/** The indexes of an earlier release, which had every record. */
+export const earlierIndexes: ReadonlyArray<string> = ["queue_1_due_1", "queue_1_state_1", "state_1_ended_1"]
 
 /** Of a record in a queue with this key. A colon in the name of a queue would make two of them one. */
 export const jobIdOf = (queue: string, key: string): string =>

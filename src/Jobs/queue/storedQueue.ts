@@ -22,10 +22,19 @@ import * as SchemaParser from "effect/SchemaParser"
 import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import { randomUUID } from "node:crypto"
-import type { DocumentStore, Update } from "../../Repository/DocumentStore.ts"
+import type { Document, DocumentStore, Update } from "../../Repository/DocumentStore.ts"
 import { afterCommit } from "../../Repository/internal.ts"
 import type { ReadError, StoreError } from "../../Repository/RepositoryError.ts"
-import { jobIdOf, localQueue, queuedJobs, recordIndexes, thisProcess, wake } from "./records.ts"
+import {
+  earlierIndexes,
+  jobIdOf,
+  localQueue,
+  pending,
+  queuedJobs,
+  recordIndexes,
+  thisProcess,
+  wake
+} from "./records.ts"
 
 type Store = DocumentStore["Service"]
 
@@ -66,6 +75,7 @@ export const makeQueueStore = Effect.fnUntraced(function*(
   store: Store,
   { lock = "30 seconds", poll = "1 second" }: QueueOptions = {}
 ): Effect.fn.Return<Port, StoreError, Scope.Scope> {
+  yield* store.dropIndexes(queuedJobs, earlierIndexes)
   yield* store.createIndexes(queuedJobs, recordIndexes)
   const lockTime = Duration.toMillis(lock)
   // Only the embedded store is serializable, and one process alone has it: nobody else offers, and all that is due is known.
@@ -151,17 +161,21 @@ export const makeQueueStore = Effect.fnUntraced(function*(
   ): Effect.fn.Return<Array<Claim>, StoreError> {
     for (;;) {
       const now = yield* Clock.currentTimeMillis
-      const due = { queue: name, due: { $lte: dateOf(now) } }
-      const found = yield* store.find(queuedJobs, { filter: due, sort: { due: 1 }, limit, projection: { _id: 1 } })
+      const due = { queue: name, due: { $lte: dateOf(now) }, ...pending }
+      const read = isAlone ? {} : { projection: { _id: 1 } }
+      const found = yield* store.find(queuedJobs, { filter: due, sort: { due: 1 }, limit, ...read })
       if (found.length === 0) return []
       const token = randomUUID()
       const ids = { _id: { $in: found.map(({ _id }) => _id) } }
-      yield* store.updateMany(queuedJobs, { ...ids, ...due }, {
+      const { matchedCount } = yield* store.updateMany(queuedJobs, { ...ids, ...due }, {
         $set: { state: "running", token, process: thisProcess, due: soon(now) },
         $inc: { attempts: 1 },
         $min: { taken: dateOf(now) }
       })
-      const taken = yield* store.find(queuedJobs, { filter: { ...ids, token } })
+      // Nobody else takes them from this process, so that they are as they were found.
+      const taken: ReadonlyArray<Document> = isAlone && matchedCount === found.length
+        ? found.map((document) => ({ ...document, attempts: Number(document["attempts"]) + 1, due: soon(now) }))
+        : yield* store.find(queuedJobs, { filter: { ...ids, token } })
       const claims: Array<Claim> = []
       for (const document of taken) {
         const record = decodeRecord(document)
@@ -196,7 +210,7 @@ export const makeQueueStore = Effect.fnUntraced(function*(
     if (!isAlone) return yield* Effect.sleep(poll)
     // One may have become due since it was looked for.
     const [next] = yield* store.find(queuedJobs, {
-      filter: { queue: name, due: { $gt: dateOf(0) } },
+      filter: { queue: name, due: { $gt: dateOf(0) }, ...pending },
       sort: { due: 1 },
       limit: 1
     })

@@ -7,7 +7,7 @@ import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import type { DocumentStore } from "../../Repository/DocumentStore.ts"
 import type { ReadError } from "../../Repository/RepositoryError.ts"
-import { queuedJobs } from "../queue/records.ts"
+import { pending, queuedJobs } from "../queue/records.ts"
 
 /** Measures queues again and again, until the scope closes. */
 export const measureQueues = (
@@ -28,7 +28,7 @@ const measure = Effect.fnUntraced(function*(
   queue: string
 ): Effect.fn.Return<void, ReadError> {
   const now = yield* Clock.currentTimeMillis
-  const due = { queue, due: { $lte: dateOf(now) } }
+  const due = { queue, due: { $lte: dateOf(now) }, ...pending }
   const { documents: [oldest], total } = yield* store.findAndCount(queuedJobs, {
     filter: due,
     sort: { due: 1 },

@@ -141,7 +141,7 @@ const attempted = (
       kind: "consumer",
       attributes,
       ...(span === undefined ? { root: true } : { parent: Tracer.externalSpan(span) })
-    })
+    }, { captureStackTrace: false })
   )
 }
 

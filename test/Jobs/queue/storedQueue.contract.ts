@@ -14,6 +14,15 @@ export const storedQueueContract = <E>(name: string, store: Layer.Layer<Document
         assert.deepStrictEqual(yield* queue.take((item, { attempts }) => Effect.succeed([item.n, attempts])), [42n, 1])
       }))
 
+    it.effect("has the indexes of this release, whichever an earlier one has made", () =>
+      Effect.gen(function*() {
+        const { createIndexes, listIndexes } = yield* DocumentStore.DocumentStore
+        yield* createIndexes("QueuedJob", [{ name: "queue_1_state_1", key: { queue: 1, state: 1 } }])
+        yield* Effect.scoped(Layer.build(queues()))
+        const names = (yield* listIndexes("QueuedJob")).map(({ name }) => name)
+        assert.deepStrictEqual(names.toSorted(), ["dead_1", "ended_1", "pending_1"])
+      }))
+
     it.effect("gives an element to another one when who has it is interrupted, which is no attempt", () =>
       Effect.gen(function*() {
         const queue = yield* queueOf("interrupted")
