@@ -11,11 +11,15 @@ const root = path.join(import.meta.dirname, "..")
 const target = path.join(root, "packages/explorer/dist")
 
 const connection =
-  /packages\/(?:react-admin\/src\/|explorer\/src\/(?:data\/(?:documents|retry|text)|messages\/locales)\.ts)/u
+  /packages\/(?:react-admin\/src\/|explorer\/src\/(?:data\/(?:documents|retry|text)|messages\/(?:english|locales)|palette|signIn\/signIn(?:Form|s))\.ts$)/u
 
-/** What the server reads: `preload` is what `entry` always loads next, and all paths are relative to the manifest. */
+/**
+ * What the server reads: `first` is what `entry` needs to begin with, `preload` what it loads next for those who are signed in, and
+ * all paths are relative to the manifest.
+ */
 interface Manifest {
   readonly entry: string
+  readonly first: ReadonlyArray<string>
   readonly preload: ReadonlyArray<string>
   readonly files: ReadonlyArray<string>
 }
@@ -70,8 +74,14 @@ const build = async (): Promise<void> => {
   const files = chunks.map(({ fileName }) => fileName).toSorted()
   const entry = chunks.find(({ isEntry }) => isEntry)!
   const page = chunks.find(({ name }) => name === "page")!
-  const preload = staticImportsOf([entry.fileName, page.fileName], chunks).filter((file) => file !== entry.fileName)
-  const manifest: Manifest = { entry: entry.fileName, preload, files }
+  const neededBy = (names: ReadonlyArray<string>) =>
+    staticImportsOf(names, chunks).filter((file) => file !== entry.fileName)
+  const manifest: Manifest = {
+    entry: entry.fileName,
+    first: neededBy([entry.fileName]),
+    preload: neededBy([entry.fileName, page.fileName]),
+    files
+  }
   fs.writeFileSync(path.join(draft, "licenses.txt"), licensesOf(chunks.flatMap(({ moduleIds }) => moduleIds)))
   // The names have the contents' hashes, so what another process put there meanwhile is the same.
   fs.mkdirSync(path.join(target, "assets"), { recursive: true })

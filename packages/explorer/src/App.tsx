@@ -31,8 +31,9 @@ import { Home } from "./home/Home.tsx"
 import { later, loadAll } from "./layout/later.tsx"
 import { Layout } from "./layout/Layout.tsx"
 import { NothingHere } from "./layout/NothingHere.tsx"
-import { SignIn } from "./layout/SignIn.tsx"
 import { Waiting } from "./layout/Waiting.tsx"
+import { SignIn } from "./signIn/SignIn.tsx"
+import { signIns } from "./signIn/signIns.ts"
 import { darkTheme, lightTheme } from "./theme.ts"
 
 const AccountPage = later(() => import("./account/AccountPage.tsx").then(({ AccountPage }) => AccountPage))
@@ -57,9 +58,6 @@ interface Unfinished {
 /** What a sign-out that failed leaves: after a 401, nobody is signed in. */
 const unfinishedBy = (error: unknown, everywhere: boolean): Unfinished | undefined =>
   error instanceof KernelError && error.status === 401 ? undefined : { everywhere, isRefused: isFinal(error) }
-
-/** Tells the other pages of the explorer in this browser, which share its cookie, that somebody has signed in. */
-const signIns = new BroadcastChannel(`appkernel-explorer ${globalThis.location.pathname.replace(/\/$/u, "")}`)
 
 const store = preferences()
 

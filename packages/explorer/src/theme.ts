@@ -1,44 +1,9 @@
 import { alpha } from "@mui/material/styles"
 import { defaultDarkTheme, defaultLightTheme, type RaThemeOptions } from "react-admin"
-
-const fontFamily = "system-ui, -apple-system, \"Segoe UI\", Roboto, \"Noto Sans\", \"Liberation Sans\", sans-serif"
-
-/** The tones of one of both themes. Text and its surface have a contrast of 4.5 at least, as WCAG 2.2 AA asks. */
-interface Tones {
-  readonly mode: "light" | "dark"
-  readonly page: string
-  readonly surface: string
-  readonly border: string
-  readonly text: string
-  readonly quiet: string
-  readonly accent: string
-  readonly onAccent: string
-}
-
-const light: Tones = {
-  mode: "light",
-  page: "#f6f7f9",
-  surface: "#ffffff",
-  border: "#e3e6eb",
-  text: "#171a21",
-  quiet: "#586071",
-  accent: "#3d4fd6",
-  onAccent: "#ffffff"
-}
-
-const dark: Tones = {
-  mode: "dark",
-  page: "#0f1116",
-  surface: "#171a21",
-  border: "#2a2f3a",
-  text: "#e9ebf0",
-  quiet: "#a3abbb",
-  accent: "#9aa7ff",
-  onAccent: "#10131c"
-}
+import { dark, fontFamily, light, type Tones } from "./palette.ts"
 
 const made = (
-  { accent, border, mode, onAccent, page, quiet, surface, text }: Tones,
+  { accent, border, edge, error, mode, onAccent, page, quiet, surface, text }: Tones,
   base: RaThemeOptions["components"]
 ): RaThemeOptions => {
   const theme = {
@@ -50,7 +15,7 @@ const made = (
       text: { primary: text, secondary: quiet },
       divider: border,
       ...(mode === "light"
-        ? { error: { main: "#b3261e" }, success: { main: "#1b6e3c" }, warning: { main: "#8a5300" } }
+        ? { error: { main: error }, success: { main: "#1b6e3c" }, warning: { main: "#8a5300" } }
         : {})
     },
     shape: { borderRadius: 8 },
@@ -109,7 +74,7 @@ const made = (
       MuiFormControl: { defaultProps: { variant: "outlined", size: "small", margin: "dense", fullWidth: true } },
       MuiAutocomplete: { defaultProps: { fullWidth: true } },
       MuiOutlinedInput: {
-        styleOverrides: { notchedOutline: { borderColor: mode === "light" ? "#8d95a5" : "#5d6575" } }
+        styleOverrides: { notchedOutline: { borderColor: edge } }
       },
       MuiChip: { styleOverrides: { root: { borderRadius: 6, fontWeight: 550 }, sizeSmall: { height: 22 } } },
       MuiTableCell: {

@@ -383,13 +383,12 @@ inBrowser("The explorer", (open) => {
       const explorer = yield* opened(open, baseUrl)
       const { page } = explorer
       yield* Effect.promise(async () => {
-        await page.getByLabel("Username").waitFor()
+        await signIn(explorer, "editor")
         await page.route("**/session", (route) => route.fulfill({ status: 500 }))
         await explorer.goTo(`?again#/books?filter=${encodeURIComponent(JSON.stringify(filter))}`)
         await page.getByText("The service can't be reached").waitFor()
         await page.unroute("**/session")
         await page.getByRole("button", { name: "Try again" }).click()
-        await signIn(explorer, "editor")
         await page.getByLabel("2 documents").waitFor()
         await page.getByRole("button", { name: /^Title/u }).press("Delete")
         await page.getByLabel("1 document").waitFor()

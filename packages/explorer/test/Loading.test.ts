@@ -2,8 +2,8 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { inBrowser } from "../../../test/support/browser.ts"
-import { library } from "./library.ts"
-import { assertAccessible, opened, signIn } from "./pages.ts"
+import { library, password } from "./library.ts"
+import { assertAccessible, enter, opened, signIn } from "./pages.ts"
 
 inBrowser("The explorer", (open) => {
   it.live("loads a part again that did not arrive, and says so where the service has another version of it", () =>
@@ -45,6 +45,40 @@ inBrowser("The explorer", (open) => {
       assert.deepStrictEqual(explorer.problems, [])
     }))
 
+  it.live("loads for a stranger no more than the form, which changes its language and its colours", () =>
+    Effect.gen(function*() {
+      const { baseUrl } = yield* library
+      const explorer = yield* opened(open, baseUrl)
+      const { page } = explorer
+      const files: Array<string> = []
+      const asked: Array<string> = []
+      page.on("request", (request) => {
+        const { pathname } = new URL(request.url())
+        if (pathname.includes("/assets/")) files.push(pathname.replace(/^.*\/|-.*$/gu, ""))
+        else asked.push(pathname)
+      })
+      yield* Effect.promise(async () => {
+        await page.reload()
+        await page.getByLabel("Username").and(page.locator(":focus")).waitFor()
+        await page.waitForLoadState("networkidle")
+        assert.deepStrictEqual([files.toSorted(), asked], [["connection", "main"], ["/explorer"]])
+        for (const scheme of ["light", "dark"]) {
+          await assertAccessible(page, `sign-in, ${scheme}`)
+          await page.getByRole("button", { name: "Light or dark" }).click()
+        }
+        await page.getByRole("combobox", { name: "Language" }).selectOption("Deutsch")
+        await page.getByRole("heading", { name: "Anmelden" }).waitFor()
+        await page.getByLabel("Benutzername").fill("reader@example.com")
+        await page.getByLabel("Passwort").fill("wrong")
+        await page.keyboard.press("Enter")
+        await page.getByRole("alert").waitFor()
+        await page.getByLabel("Passwort").fill(password)
+        await page.keyboard.press("Enter")
+        await page.getByText("Bücher").first().waitFor()
+      })
+      assert.deepStrictEqual(explorer.problems, [])
+    }))
+
   it.live("says that the page did not arrive, and loads it again", () =>
     Effect.gen(function*() {
       const { baseUrl } = yield* library
@@ -52,10 +86,11 @@ inBrowser("The explorer", (open) => {
       yield* Effect.promise(() => context.route("**/assets/page-*", (route) => route.abort()))
       const explorer = yield* opened(Effect.succeed(context), baseUrl)
       yield* Effect.promise(async () => {
+        await enter(explorer, "reader")
         await explorer.page.getByText("This page could not be loaded").waitFor()
         await context.unroute("**/assets/page-*")
         await explorer.page.getByRole("button", { name: "Load it again" }).click()
-        await signIn(explorer, "reader")
+        await explorer.page.getByRole("button", { name: "Go to…" }).waitFor()
       })
       assert.deepStrictEqual(explorer.problems, [])
     }))

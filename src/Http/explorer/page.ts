@@ -22,8 +22,8 @@ export interface PageOptions {
   readonly depth: number
   /** Where the description is, as a path of the service. */
   readonly document: string
-  /** Where somebody signs in by a cookie; `undefined` where nobody can. */
-  readonly session: string | undefined
+  /** Where somebody signs in by a cookie, and its name; `undefined` where nobody can. */
+  readonly session: { readonly path: string; readonly cookieName: string } | undefined
   /** Where tokens are issued, if the description does not say it. */
   readonly tokens: string | undefined
 }
@@ -31,12 +31,22 @@ export interface PageOptions {
 /** Makes the page. Its addresses are relative, so that it works behind any prefix of a proxy. */
 export const pageOf = (options: PageOptions): ResponseEffect =>
   Effect.withFiber(({ context }) => {
-    const { url } = Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
-    return Effect.map(manifest, ({ entry, preload = [] }) => {
+    const { cookies, url } = Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
+    // Without a cookie nobody is signed in, and what shows the documents can wait.
+    const isStranger = options.session !== undefined && (cookies[options.session.cookieName] ?? "") === ""
+    return Effect.map(manifest, ({ entry, first = [], preload = [] }) => {
       const nonce = randomBytes(16).toString("base64")
       const [own = ""] = url.split("?", 1)
       return HttpServerResponse.text(
-        html({ ...options, entry, preload, nonce, isBelow: own.endsWith("/"), last: lastOf(own) }),
+        html({
+          ...options,
+          entry,
+          preload: isStranger ? first : preload,
+          isStranger,
+          nonce,
+          isBelow: own.endsWith("/"),
+          last: lastOf(own)
+        }),
         {
           contentType: "text/html; charset=utf-8",
           headers: {
@@ -63,10 +73,11 @@ export const assetOfPage: ResponseEffect = Effect.withFiber(({ context }) => {
 
 // internal
 
-/** What the page is built of: a file that it begins with, those that it always loads next, and all. */
+/** What the page is built of: a file that it begins with, those that it needs first and next, and all. */
 interface Manifest {
   readonly entry: string
-  /** A page that another version has built may not have it. */
+  /** A page that another version has built may not have them. */
+  readonly first?: ReadonlyArray<string>
   readonly preload?: ReadonlyArray<string>
   readonly files: ReadonlyArray<string>
 }
@@ -122,18 +133,28 @@ const shell = "body{margin:0}.shell{min-height:100vh;display:grid;place-content:
 
 const lastOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1)
 
-const html = ({ depth, document, entry, isBelow, last, nonce, preload, session, title, tokens }: PageOptions & {
-  readonly entry: string
-  readonly preload: ReadonlyArray<string>
-  readonly nonce: string
-  /** Whether the address ends with a slash, so that the page is a level below. */
-  readonly isBelow: boolean
-  /** The last segment of the address. */
-  readonly last: string
-}): string => {
+const html = (
+  { depth, document, entry, isBelow, isStranger, last, nonce, preload, session, title, tokens }: PageOptions & {
+    readonly entry: string
+    readonly preload: ReadonlyArray<string>
+    readonly nonce: string
+    /** Whether nobody can be signed in. */
+    readonly isStranger: boolean
+    /** Whether the address ends with a slash, so that the page is a level below. */
+    readonly isBelow: boolean
+    /** The last segment of the address. */
+    readonly last: string
+  }
+): string => {
   const up = depth - (isBelow ? 0 : 1)
   const folder = isBelow ? "" : `${escaped(last)}/`
-  const settings = JSON.stringify({ url: up === 0 ? "." : Array(up).fill("..").join("/"), document, session, tokens })
+  const settings = JSON.stringify({
+    url: up === 0 ? "." : Array(up).fill("..").join("/"),
+    document,
+    session: session?.path,
+    tokens,
+    isStranger
+  })
   return `<!doctype html>
 <html lang="en">
 <head>

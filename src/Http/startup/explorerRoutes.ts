@@ -60,11 +60,12 @@ export const explorerRoutes = Effect.fnUntraced(function*({
   const found = (path: string) => routes.find((route) => route.method === "POST" && route.path === path)
   const [token, revoke] = tokenPath === undefined ? [] : [found(tokenPath), found(`${tokenPath}/revoke`)]
   const hasSession = tokenPath !== undefined && token !== undefined && revoke !== undefined
+  const cookieName = `appkernel-session-${name.replaceAll(/[^\w-]/gu, "-")}`
   const page = pageOf({
     title,
     depth: options.path.split("/").length - 1,
     document: options.of?.document ?? at.document,
-    session: hasSession && options.of === undefined ? at.session : undefined,
+    session: hasSession && options.of === undefined ? { path: at.session, cookieName } : undefined,
     tokens: options.of?.tokens
   })
   const open = (
@@ -81,7 +82,7 @@ export const explorerRoutes = Effect.fnUntraced(function*({
   const asked = hasSession ? yield* innerAnswers(token, respondingOf(token), maxAnswer) : undefined
   const sessions = hasSession && asked !== undefined
     ? {
-      cookieName: `appkernel-session-${name.replaceAll(/[^\w-]/gu, "-")}`,
+      cookieName,
       store: yield* DocumentStore,
       tokenPath,
       token: asked,

@@ -93,6 +93,13 @@ describe("The explorer", () => {
         [serviceOf("/office/explorer", first.text), serviceOf("/office/explorer/", second.text)],
         ["/", "/"]
       )
+      // Who can't be signed in does not need yet what shows documents.
+      const cookie = "appkernel-session-desk=some"
+      const known = yield* ask("/office/explorer", { headers: { cookie } })
+      assert.deepStrictEqual([first, known].map(({ text }) => /modulepreload" href="[^"]*page-/u.test(text)), [
+        false,
+        true
+      ])
       const asset = yield* ask(script)
       assert.deepStrictEqual(
         [asset.status, asset.headers.get("content-type"), asset.headers.get("cache-control")],

@@ -15,6 +15,12 @@ export const english = {
   signIn: {
     title: "Sign in",
     to: "to the data of %{host}",
+    username: "Username",
+    password: "Password",
+    submit: "Sign in",
+    failed: "That did not work. Try it again.",
+    language: "Language",
+    theme: "Light or dark",
     unfinished:
       "The service has not answered your sign-out, so this browser may still be signed in. It is tried again until the " +
       "service answers: leave this page open.",

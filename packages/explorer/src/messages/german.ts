@@ -1,7 +1,7 @@
 import type { Messages } from "@appkernel/react-admin"
 
 /** All texts of the page in German: those of react-admin, of which there is no maintained translation, and its own. */
-export const german: Messages = {
+export const german = {
   ra: {
     action: {
       add_filter: "Filter hinzufügen",
@@ -186,6 +186,12 @@ export const german: Messages = {
     signIn: {
       title: "Anmelden",
       to: "bei den Daten von %{host}",
+      username: "Benutzername",
+      password: "Passwort",
+      submit: "Anmelden",
+      failed: "Das hat nicht geklappt. Versuchen Sie es noch einmal.",
+      language: "Sprache",
+      theme: "Hell oder dunkel",
       unfinished:
         "Der Dienst hat auf Ihre Abmeldung nicht geantwortet, daher ist dieser Browser vielleicht noch angemeldet. Sie wird " +
         "wiederholt, bis der Dienst antwortet: Lassen Sie diese Seite offen.",
@@ -371,4 +377,4 @@ export const german: Messages = {
     },
     json: { copy: "Kopieren", copied: "Kopiert" }
   }
-}
+} satisfies Messages
