@@ -45,7 +45,7 @@ export const byRanges = (
     if (rest === undefined && otherwise !== undefined && isStuck(state)) rest = otherwise()
     if (rest !== undefined) return rest(cost, test)?.filter(({ recordId }) => visited.add(recordId))
     if (left > 0 && state.at < ranges.length) {
-      if (learned === "more" && left > passedPerStep) {
+      if (learned === "more" && left > keysBeforeLearning) {
         learned = entries.learn?.(ranges.at(state.at), false, left)
         if (learned === "more") return []
       }
@@ -87,8 +87,9 @@ export const countEntries = (
       const known = countKnown(entries, range)
       if (known !== undefined) return all(known)
       let count = 0
-      entries.scanKeys(range, () => ++count <= keysPerStep)
-      if (count <= keysPerStep) return all(count)
+      const most = entries.learn === undefined ? keysPerStep : keysBeforeLearning
+      entries.scanKeys(range, () => ++count <= most)
+      if (count <= most) return all(count)
     }
     if (state.at === 0 && state.position === undefined) {
       const learned = entries.learn?.(range, true, Infinity)
@@ -116,6 +117,9 @@ export const countKnown = (entries: ReadEntries, range: Range): number | undefin
 
 // Entries are read faster than documents.
 const keysPerStep = 4096
+
+// Fewer keys are passed in the time in which the ends of a known range are.
+const keysBeforeLearning = 256
 
 // internal
 

@@ -9,21 +9,20 @@ import { everything } from "../storage/orderedStore.ts"
 
 /**
  * The components of keys for the values that a field of an index may have, in their order. The values are distinct. The
- * components have to be {@link ValueComponents.prepare | prepared}.
+ * components have to be {@link ValueComponents.prepare | prepared} for their order.
  */
 export class ValueComponents implements LazySequence<string> {
   readonly #values: ReadonlyArray<unknown>
   readonly #isDescending: boolean
   readonly #collator: Collator | undefined
   #sorted: ReadonlyArray<string> | undefined
-  readonly #known = new MemoryTable<true>()
+  #known: MemoryTable<true> | undefined
   #next = 0
 
   constructor(values: ReadonlyArray<unknown>, isDescending: boolean, collator?: Collator) {
     this.#collator = collator
     this.#values = values
     this.#isDescending = isDescending
-    if (values.length <= few) this.#sorted = values.map((_, i) => this.componentAt(i)).toSorted()
   }
 
   get length(): number {
@@ -38,26 +37,33 @@ export class ValueComponents implements LazySequence<string> {
 
   /** Sorts components for one step. Returns whether all of them are sorted. */
   prepare(): boolean {
-    if (this.#sorted !== undefined) return true
+    if (this.#sortedNow() !== undefined) return true
+    const known = this.#known ??= new MemoryTable()
     for (; this.#next < this.#values.length && !isStepDone(); this.#next++) {
-      this.#known.put(this.componentAt(this.#next), true)
+      known.put(this.componentAt(this.#next), true)
       spend(sortCost)
     }
     if (this.#next < this.#values.length) return false
     const sorted: Array<string> = []
-    this.#known.scanKeys(everything, (key) => sorted.push(key) > 0)
+    known.scanKeys(everything, (key) => sorted.push(key) > 0)
     this.#sorted = sorted
     return true
   }
 
   at(i: number): string {
-    return this.#sorted?.[i] ?? ""
+    return this.#sortedNow()?.[i] ?? ""
+  }
+
+  /** Sorts a few at once. */
+  #sortedNow(): ReadonlyArray<string> | undefined {
+    if (this.#values.length <= few) this.#sorted ??= this.#values.map((_, i) => this.componentAt(i)).toSorted()
+    return this.#sorted
   }
 }
 
 // internal
 
-// Up to this number, the constructor sorts the components.
+// Up to this number, the components are sorted at once.
 const few = 1000
 
 // The cost of one component in a larger sort, in units of work.

@@ -2,12 +2,14 @@ import type { Document, Filter, FindOptions, IndexDescription } from "@appkernel
 import { assert, describe, it } from "@effect/vitest"
 import { Decimal128, Long } from "bson"
 import { Arbitrary, Effect, Fiber, Schema, Stream } from "effect"
+import { freshDirectory } from "../../../../test/support/folders.ts"
 import { workDone } from "../../../document-store/src/internal/stepBudget.ts"
 import { Catalog } from "../../src/catalog/catalog.ts"
 import { DocumentWriter } from "../../src/operations/documentWriter.ts"
 import { makeIndexing } from "../../src/operations/indexBuild.ts"
 import { makeEmbeddedReads } from "../../src/operations/reads.ts"
 import { makeEmbeddedWrites } from "../../src/operations/writes.ts"
+import * as keyValueFolder from "../../src/storage/lmdb/store.ts"
 import * as keyValueMemory from "../../src/storage/memory/store.ts"
 import type { SteppedKeyValue } from "../../src/storage/orderedStore.ts"
 import { makeVersions } from "../../src/transaction/snapshots.ts"
@@ -283,6 +285,26 @@ describe("indexUse", () => {
       assert.strictEqual(yield* reading.count("things", { v: { $gt: 0.1 } }), 1)
     }))
 
+  it.effect("counts some hundred entries of a folder once", () =>
+    Effect.gen(function*() {
+      const folder = yield* keyValueFolder.make(yield* freshDirectory)
+      let seen = 0
+      const entries: typeof folder.entries = (index) => {
+        const table = folder.entries(index)
+        return {
+          ...table,
+          scanKeys: (range, visit) => table.scanKeys(range, (key) => ++seen > 0 && visit(key))
+        }
+      }
+      const { reading } = yield* withDocuments(documents, [indexes[1]!], { ...folder, entries })
+      const filter = { city: "city 3" }
+      assert.strictEqual(yield* reading.count("things", filter), 500)
+      assert.isAtMost(seen, 300)
+      seen = 0
+      assert.strictEqual(yield* reading.count("things", filter), 500)
+      assert.strictEqual(seen, 0)
+    }))
+
   it.effect("passes over the documents before a page by the entries of an index, and looks at none of them", () =>
     Effect.gen(function*() {
       const { looks, reading } = yield* withDocuments(documents)
@@ -443,8 +465,12 @@ describe("indexUse", () => {
       assert.strictEqual((yield* find).length, 5_000)
     }))
 
-  const withDocuments = Effect.fnUntraced(function*(documents: ReadonlyArray<Document>, more = indexes) {
-    const { looks, store: counted } = counting(yield* keyValueMemory.make)
+  const withDocuments = Effect.fnUntraced(function*(
+    documents: ReadonlyArray<Document>,
+    more = indexes,
+    within?: SteppedKeyValue
+  ) {
+    const { looks, store: counted } = counting(within ?? (yield* keyValueMemory.make))
     const { store } = makeVersions(counted)
     const catalog = new Catalog(store)
     const writer = new DocumentWriter(store, catalog, () => {})
