@@ -5,6 +5,7 @@ import type { HttpError } from "../HttpError.ts"
 import type { Limits } from "../KernelConfig.ts"
 import { badRequestOf } from "../messages/message.ts"
 import { maxSmallLength } from "../response/listResponse.ts"
+import type { WireText } from "../response/wireText.ts"
 
 /** The problem of more than the configuration allows. */
 export const limitProblem = (message: string): FieldProblem => ({ field: "expand", validator: "Limit", message })
@@ -30,7 +31,7 @@ export class Budget {
   }
 
   /** Counts the text of a document. */
-  wrote({ length }: string): Effect.Effect<void, HttpError> | undefined {
+  wrote({ text: { length } }: WireText): Effect.Effect<void, HttpError> | undefined {
     this.#bytes += length
     this.#sinceYield += length
     if (this.#bytes > this.#limits.maxPageBytes) return this.exceeded

@@ -10,6 +10,7 @@ import type { Limits } from "../KernelConfig.ts"
 import type { Relation } from "../registration/relations.ts"
 import type { HandlerFailure } from "../response/handlerFailures.ts"
 import type { Representations } from "../response/representation.ts"
+import type { WireText } from "../response/wireText.ts"
 
 /** The documents of a registration for callers with a set of grants, as `GET` of each of them answers. */
 export interface Embeddable {
@@ -53,8 +54,8 @@ export type PageReader = (
   take: (documents: ReadonlyArray<Document>) => boolean
 ) => Effect.Effect<number | undefined, ReadError>
 
-/** The member `_embedded` of a document. */
-export type EmbeddedOf = (document: Document) => string
+/** The member `_embedded` of the document at a place, as it is sent. */
+export type EmbeddedOf = (place: number) => WireText
 
 /** The member `_embedded` of a document that was written; `undefined` where the caller may not `GET` it. It never fails. */
 export type EmbedWritten = (document: Document) => Effect.Effect<string | undefined>

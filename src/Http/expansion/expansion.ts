@@ -13,10 +13,11 @@ import * as QueryFields from "../query/queryFields.ts"
 import { type Expand, selectedFields } from "../query/urlQuery.ts"
 import type { Referring, Relation } from "../registration/relations.ts"
 import { type HandlerFailure, isRefusal } from "../response/handlerFailures.ts"
-import { logUnreadable, withEmbedded } from "../response/representation.ts"
+import { logUnreadable } from "../response/representation.ts"
+import { type WireText, wireTextOf, WireTexts } from "../response/wireText.ts"
 import { Budget, limitProblem } from "./budget.ts"
 import type { Door, Doors, Embed, Embeddable, EmbeddedOf, Entered } from "./embeddable.ts"
-import { once, type PageReading, type ReadPage, readPage } from "./page.ts"
+import { embeddedInto, once, type PageReading, type ReadPage, readPage } from "./page.ts"
 import { countReferring, listText, referringFilter } from "./referring.ts"
 
 /** What a request expands, with the decisions on its caller. */
@@ -180,8 +181,8 @@ interface Run<E> {
   readonly reserve: Effect.Effect<void, E>
 }
 
-/** The texts of documents, by the unique texts of their identifiers. */
-type Texts = ReadonlyMap<string, string>
+/** The texts of documents as they are sent, by the unique texts of their identifiers. */
+type Texts = ReadonlyMap<string, WireText>
 
 const embedding = <E>(
   run: Run<E>,
@@ -192,48 +193,48 @@ const embedding = <E>(
   Effect.map(
     Effect.forEach(steps, (step): Effect.Effect<MemberOf, HandlerFailure | E> => {
       const { isList, relation: { name, path, referring } } = step
-      const head = `${quote(name)}:`
+      const head = wireTextOf(isList ? `${quote(name)}:[` : `${quote(name)}:`)
       if (referring !== undefined) {
-        return Effect.map(listsOf(run, step, referring, documents), (lists) => (document) => {
-          const list = lists.get(uniqueTextOfId(document["_id"]))
-          return list === undefined ? "" : head + list
+        return Effect.map(listsOf(run, step, referring, documents), (lists) => (place) => {
+          const list = lists.get(uniqueTextOfId(documents[place]?.["_id"]))
+          return list && { text: head.text + list.text, isAscii: head.isAscii && list.isAscii }
         })
       }
       const ids = new Map<string, unknown>()
-      const keys = new Map<Document, ReadonlySet<string>>()
-      for (const document of documents) {
-        if (!shows(document, name)) continue
-        const own = new Set<string>()
-        for (const id of idsAt(document, path)) {
+      const keys = documents.map((document) => {
+        if (!shows(document, name)) return undefined
+        const own = idsAt(document, path).map((id) => {
           const key = uniqueTextOfId(id)
           ids.set(key, id)
-          own.add(key)
-        }
-        keys.set(document, own)
-      }
-      return Effect.map(textsOf(run, step, ids), (texts) => (document) => {
-        const own = keys.get(document)
-        if (own === undefined) return ""
-        let found = ""
+          return key
+        })
+        return own.length < 2 ? own : new Set(own)
+      })
+      return Effect.map(textsOf(run, step, ids), (texts) => (place) => {
+        const own = keys[place]
+        if (own === undefined) return undefined
+        const found = new WireTexts()
         for (const key of own) {
           const text = texts.get(key)
-          if (text !== undefined) found += found === "" ? text : `,${text}`
+          if (text !== undefined) found.add(text)
         }
-        return isList ? `${head}[${found}]` : found === "" ? "" : head + found
+        return isList ? found.within(head, "]") : found.text === "" ? undefined : found.within(head, "")
       })
     }),
-    (members) => (document) => {
-      let text = ""
+    (members) => (place) => {
+      const all = new WireTexts()
       for (const memberOf of members) {
-        const member = memberOf(document)
-        if (member !== "") text += text === "" ? member : `,${member}`
+        const member = memberOf(place)
+        if (member !== undefined) all.add(member)
       }
-      return `"_embedded":{${text}}`
+      return all.within(start, "}")
     }
   )
 
-/** A member of `_embedded` of a document; an empty text for none. */
-type MemberOf = (document: Document) => string
+const start: WireText = { text: `"_embedded":{`, isAscii: true }
+
+/** A member of `_embedded` of the document at a place, as it is sent. */
+type MemberOf = (place: number) => WireText | undefined
 
 const none: Texts = new Map()
 
@@ -305,7 +306,7 @@ const listsOf = <E>(
             if (!isShown) refused.add(uniqueTextOfId(document["_id"]))
           })))
     })
-    const lists = new Map<string, string>()
+    const lists = new Map<string, WireText>()
     for (const [key, id] of parents) {
       const { ids, total } = children.get(key) ?? { ids: [], total: 0 }
       const keys = ids.map(uniqueTextOfId)
@@ -334,6 +335,12 @@ interface Reading {
   readonly condition: Filter | undefined
 }
 
+/** A document and its own text, without what is embedded. */
+interface Own {
+  readonly document: Document
+  readonly wire: WireText
+}
+
 /** Reads documents by one query, and what is embedded into them. */
 const read = <E>(
   run: Run<E>,
@@ -359,16 +366,16 @@ const readWithin = <E>(
   return Effect.gen(function*() {
     const wanted = before === undefined ? ids : yield* Effect.filter(ids, before)
     const representation = yield* Effect.withFiber((fiber) => Effect.succeed(representations(fiber)))
-    const serialise = representation.knownTextOf(fields)
-    const own = new Map<Document, string>()
+    const serialise = representation.wireOf(fields)
+    const read: Array<Own> = []
     const unreadable: Array<Document> = []
     let bytes = 0
     const take = (some: ReadonlyArray<Document>): boolean => {
       for (const document of some) {
-        const text = serialise(document)
-        if (text === undefined) unreadable.push(document)
-        else own.set(document, text)
-        bytes += text?.length ?? 0
+        const wire = serialise(document)
+        if (wire === undefined) unreadable.push(document)
+        else read.push({ document, wire })
+        bytes += wire?.text.length ?? 0
       }
       return bytes <= limits.maxPageBytes
     }
@@ -382,17 +389,18 @@ const readWithin = <E>(
       if (!limits.skipUnreadable) yield* representation.corrupt(first)
       yield* logUnreadable(model, unreadable)
     }
-    const found = after === undefined ? [...own] : yield* Effect.filter(own, ([document]) => after(document))
+    const found = after === undefined ? read : yield* Effect.filter(read, ({ document }) => after(document))
     const embeddedOf = steps.length === 0
       ? undefined
-      : yield* embedding(run, steps, found.map(([document]) => document), representation.shows)
-    const texts = new Map<string, string>()
-    for (const [document, own] of found) {
-      const text = embeddedOf === undefined ? own : withEmbedded(own, embeddedOf(document))
-      const pause = run.budget.wrote(text)
+      : yield* embedding(run, steps, found.map(({ document }) => document), representation.shows)
+    const texts = new Map<string, WireText>()
+    for (let place = 0; place < found.length; place++) {
+      const { document, wire } = found[place]!
+      const whole = embeddedOf === undefined ? wire : embeddedInto(wire, embeddedOf(place))
+      const pause = run.budget.wrote(whole)
       if (pause !== undefined) yield* pause
       if (run.budget.isLarge) yield* run.reserve
-      texts.set(uniqueTextOfId(document["_id"]), text)
+      texts.set(uniqueTextOfId(document["_id"]), whole)
     }
     return texts
   })

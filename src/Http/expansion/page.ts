@@ -5,6 +5,7 @@ import type { Limits } from "../KernelConfig.ts"
 import type { HandlerFailure } from "../response/handlerFailures.ts"
 import { maxSmallLength } from "../response/listResponse.ts"
 import { withEmbedded } from "../response/representation.ts"
+import type { WireText } from "../response/wireText.ts"
 import type { Embed, PageReader } from "./embeddable.ts"
 
 export interface PageReading {
@@ -12,7 +13,7 @@ export interface PageReading {
   /** Reads the page once more, without its count. */
   readonly findAgain: PageReader
   readonly pageSize: number
-  readonly serialise: (document: Document) => string | undefined
+  readonly serialise: (document: Document) => WireText | undefined
   readonly shows: (document: Document, field: string) => boolean
   /** Runs before more is held than a small response has. */
   readonly reserve: Effect.Effect<void, HandlerFailure>
@@ -21,7 +22,7 @@ export interface PageReading {
 /** A page that was read. */
 export interface ReadPage {
   readonly find: PageReader
-  readonly textOf: (document: Document) => string | undefined
+  readonly wireOf: (document: Document) => WireText | undefined
 }
 
 /** Reads the documents of a page as far as a page of their own texts would go, and then what is embedded. */
@@ -35,13 +36,13 @@ export const readPage = Effect.fnUntraced(function*(
     Effect.sync(() => {
       isReserved = true
     })))
-  const texts = new Map<Document, string | undefined>()
+  const texts = new Map<Document, WireText | undefined>()
   let bytes = 0
   const take = (documents: ReadonlyArray<Document>): boolean => {
     for (const document of documents) {
-      const text = serialise(document)
-      texts.set(document, text)
-      bytes += text?.length ?? 0
+      const wire = serialise(document)
+      texts.set(document, wire)
+      bytes += wire?.text.length ?? 0
       const isFull = texts.size > pageSize || bytes > maxPageBytes && texts.size > 1
       if (isFull || bytes > maxSmallLength && !isReserved) return false
     }
@@ -55,19 +56,27 @@ export const readPage = Effect.fnUntraced(function*(
     yield* findAgain(take)
   }
   const documents = [...texts.keys()]
-  const embeddedOf = yield* embed(documents.slice(0, pageSize), shows, reserve)
+  const shown = documents.slice(0, pageSize)
+  const embeddedOf = yield* embed(shown, shows, reserve)
+  for (let place = 0; place < shown.length; place++) {
+    const own = texts.get(shown[place]!)
+    if (own !== undefined) texts.set(shown[place]!, embeddedInto(own, embeddedOf(place)))
+  }
   const page: ReadPage = {
     find: (take) =>
       Effect.sync(() => {
         take(documents)
         return total
       }),
-    textOf: (document) => {
-      const text = texts.get(document)
-      return text === undefined ? undefined : withEmbedded(text, embeddedOf(document))
-    }
+    wireOf: (document) => texts.get(document)
   }
   return page
+})
+
+/** Adds the member `_embedded` to a document. */
+export const embeddedInto = (own: WireText, embedded: WireText): WireText => ({
+  text: withEmbedded(own.text, embedded.text),
+  isAscii: own.isAscii && embedded.isAscii
 })
 
 /** Runs an effect the first time only. */

@@ -9,6 +9,7 @@ import type { QueryField } from "../query/queryFields.ts"
 import type { Referring } from "../registration/relations.ts"
 import type { HandlerFailure } from "../response/handlerFailures.ts"
 import * as Links from "../response/links.ts"
+import { type WireText, wireTextOf, WireTexts } from "../response/wireText.ts"
 import type { Budget } from "./budget.ts"
 import type { Embeddable } from "./embeddable.ts"
 
@@ -72,18 +73,21 @@ export const listText = (
   { field, to }: Referring,
   id: unknown,
   { items, pageSize, parameters, total }: {
-    readonly items: ReadonlyArray<string>
+    readonly items: ReadonlyArray<WireText>
     readonly pageSize: number
     readonly parameters: { readonly [name: string]: string }
     readonly total: number
   }
-): string => {
+): WireText => {
   const links = Links.ofPage(encoded(place), { [field]: filterText(identifierOf(to).print(id)), ...parameters }, {
     page: 1,
     pageSize,
     total
   })
-  return `{"_type":"list","_items":[${items.join()}],"total":${total},${links}}`
+  const list = new WireTexts()
+  for (const item of items) list.add(item)
+  const end = wireTextOf(`],"total":${total},${links}}`)
+  return list.within({ text: `{"_type":"list","_items":[`, isAscii: end.isAscii }, end.text)
 }
 
 // internal

@@ -6,6 +6,7 @@ import type { Document } from "../../Repository/DocumentStore.ts"
 import { identifierOf } from "../../Repository/internal.ts"
 import type { Expand } from "../query/urlQuery.ts"
 import { type HandlerFailure, isRefusal } from "../response/handlerFailures.ts"
+import { charactersOf } from "../response/wireText.ts"
 import type { Door, Doors, EmbedWritten } from "./embeddable.ts"
 import { plan } from "./expansion.ts"
 
@@ -30,7 +31,7 @@ export const expandWritten = (
       const { isShown, shows } = yield* Effect.withFiber((fiber) => Effect.succeed(embeddable.representations(fiber)))
       if (!isShown(document)) return undefined
       yield* embeddable.afterEach?.(document) ?? Effect.void
-      return (yield* expansion.embed([document], shows, Effect.void))(document)
+      return charactersOf((yield* expansion.embed([document], shows, Effect.void))(0))
     }))
   })
   const checked: Effect.Effect<unknown, HandlerFailure> = door.isForEach && id === undefined

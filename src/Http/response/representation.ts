@@ -26,8 +26,6 @@ export interface DocumentRepresentation {
   readonly textBy: (fields: ReadonlyArray<string>) => (document: Document) => string | undefined
   /** The texts of `textOf`, or with selected fields those of `textBy`, as they are sent in lists. Whole texts of records are kept. */
   readonly wireOf: (fields?: ReadonlyArray<string>) => (document: Document) => WireText | undefined
-  /** The texts of `textOf`, or with selected fields those of `textBy`, of which those of records are kept where they are ASCII. */
-  readonly knownTextOf: (fields?: ReadonlyArray<string>) => (document: Document) => string | undefined
   /** Whether the caller sees the field of the document. */
   readonly shows: (document: Document, field: string) => boolean
   /** Whether the links of a document depend on its fields. */
@@ -46,7 +44,7 @@ export const logUnreadable = (model: Model.Any, documents: ReadonlyArray<Documen
     ids: documents.map(({ _id }) => textOfId(_id))
   })
 
-/** Adds the member `_embedded` to the text of a document. */
+/** Adds the member `_embedded` to the text of a document, of characters or as it is sent. */
 export const withEmbedded = (text: string, embedded: string): string =>
   text === "{}" ? `{${embedded}}` : `${text.slice(0, -1)},${embedded}}`
 
@@ -117,12 +115,6 @@ export const representationsOf = (
       textOf,
       textBy,
       wireOf: (fields) => fields === undefined ? wireOfWhole : textsToWire(textBy(fields)),
-      knownTextOf: (fields) =>
-        fields !== undefined ? textBy(fields) : kept === undefined ? textOf : (document) => {
-          const known = wireOfWhole(document)
-          // Others have their bytes in the text.
-          return known === undefined || known.isAscii ? known?.text : textOf(document)
-        },
       shows: (document, field) => formOf(document).shows(field),
       linksDependOnDocument: links.dependOnDocument,
       corrupt

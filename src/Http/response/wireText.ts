@@ -24,6 +24,25 @@ export const wireTextOf = (text: string): WireText => {
   return { text: latin1Slice.call(scratch, 0, length), isAscii: length === text.length }
 }
 
+/** Texts as they are sent, one behind another, with commas between them. */
+export class WireTexts implements WireText {
+  text = ""
+  isAscii = true
+
+  add({ isAscii, text }: WireText): void {
+    this.text += this.text === "" ? text : `,${text}`
+    this.isAscii &&= isAscii
+  }
+
+  /** These texts between others. */
+  within(before: WireText, after: string): WireText {
+    return { text: before.text + this.text + after, isAscii: before.isAscii && this.isAscii }
+  }
+}
+
+/** The characters of a text as it is sent. */
+export const charactersOf = (wire: WireText): string => wire.isAscii ? wire.text : bytesOf(wire).toString()
+
 /** The texts of documents as they are sent. */
 export const textsToWire =
   (textOf: (document: Document) => string | undefined) => (document: Document): WireText | undefined => {

@@ -45,7 +45,7 @@ import { expectations, type FieldResolver, parameters as parametersOf } from "..
 import { logUnreadable, type Representations } from "../response/representation.ts"
 import type * as Tables from "../response/tables.ts"
 import { makeBadRequest } from "../response/translatedResponses.ts"
-import { textsToWire } from "../response/wireText.ts"
+import { charactersOf } from "../response/wireText.ts"
 import type { Translations } from "../Translations.ts"
 import { readHooksOf, withoutHookFailure } from "./hooks.ts"
 import type { ImplementedResource } from "./implemented.ts"
@@ -181,7 +181,7 @@ export const getRoute = (context: ReadContext): ResponseEffect => {
               ? respond(undefined)
               : Effect.flatMap(
                 expansion.embed([document], representation.shows, Effect.void),
-                (embeddedOf) => respond(embeddedOf(document))
+                (embeddedOf) => respond(charactersOf(embeddedOf(0)))
               )
           )
         }
@@ -332,11 +332,10 @@ const pageHandler = (context: ReadContext, readQuery: ListQuery) => {
       Effect.flatMap(planned(context, query.expand), (expansion) => {
         const items = lists.begin(maxPageBytes)
         if (expansion === undefined) return respond(items, serialise, find, findAgain)
-        const own = representation.knownTextOf(query.fields)
-        const kept = { pageSize: query.pageSize, reserve: items.reserve, serialise: own, shows: representation.shows }
+        const kept = { pageSize: query.pageSize, reserve: items.reserve, serialise, shows: representation.shows }
         return Effect.flatMap(
           expansion.page({ ...kept, find, findAgain }),
-          ({ textOf, ...page }) => respond(items, textsToWire(textOf), page.find, page.find)
+          ({ find, wireOf }) => respond(items, wireOf, find, find)
         )
       })
     )

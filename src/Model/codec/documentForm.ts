@@ -22,7 +22,11 @@ export const formWithout = (model: ModelLike, hidden: FieldNames): DocumentForm 
     return {
       serialise: compileSerialiser(shown),
       selected: selectionSerialisers(shown),
-      shows: (field) => Object.hasOwn(shown.wire.fields, field.split(".", 1)[0] ?? "") && !isAmongFields(field, hidden)
+      shows: (field) => {
+        const dot = field.indexOf(".")
+        const first = dot < 0 ? field : field.slice(0, dot)
+        return Object.hasOwn(shown.wire.fields, first) && !isAmongFields(field, hidden)
+      }
     }
   })
 

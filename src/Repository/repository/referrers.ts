@@ -45,11 +45,11 @@ export const referringTo = (store: Store, modelName: string): ReadonlyArray<Refe
   referrersOf(store).get(modelName) ?? []
 
 /** The identifiers at the path of a reference. The path leads through lists. */
-export const idsAt = (value: unknown, path: ReadonlyArray<string>): ReadonlyArray<unknown> => {
+export const idsAt = (value: unknown, path: ReadonlyArray<string>, from = 0): ReadonlyArray<unknown> => {
   if (value === undefined || value === null) return []
-  if (Array.isArray(value)) return value.flatMap((item) => idsAt(item, path))
-  const [key, ...rest] = path
-  return key === undefined ? [value] : idsAt(Reflect.get(Object(value), key), rest)
+  if (Array.isArray(value)) return value.flatMap((item) => idsAt(item, path, from))
+  const key = path[from]
+  return key === undefined ? [value] : idsAt(Reflect.get(Object(value), key), path, from + 1)
 }
 
 /** The update that removes references from a document: items of lists, and fields elsewhere. */

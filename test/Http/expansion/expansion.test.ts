@@ -1,9 +1,10 @@
 /** Expansion over HTTP: `expand` embeds what documents refer to, as `GET` of it answers to the same caller. */
 import { assert, describe, it } from "@effect/vitest"
 import { DocumentStore, EmbeddedStore, KernelConfig, KernelEngine, Model, OpenApi } from "appkernel"
-import { Context, Effect, Layer, Schema } from "effect"
+import { ConfigProvider, Context, Effect, Layer, Schema } from "effect"
 import { recordedStore } from "../../support/recordedStore.ts"
 import { sendTo } from "../../support/rest.ts"
+import { embeddedStores } from "../../support/storeMatrix.ts"
 
 class Supplier extends Model.Class<Supplier>()("Supplier", {
   id: Model.id({ prefix: "S" }),
@@ -312,6 +313,49 @@ describe("expansion", () => {
         }
       }
     }))
+
+  embeddedStores((name, layer) => {
+    it.effect(`embeds the same bytes whatever texts are kept, with two writers beside the readers / ${name}`, () =>
+      Effect.gen(function*() {
+        const store = Context.get(yield* Layer.build(layer), DocumentStore.DocumentStore)
+        for (const [collection, all] of Object.entries(documents)) yield* store.insertMany(collection, all)
+        // The middle one keeps a few texts only.
+        const urls = yield* Effect.forEach(
+          ["1", "4 KiB", "1 MiB"],
+          (bytes) =>
+            open.test({ store: Layer.succeed(DocumentStore.DocumentStore, store) }).pipe(
+              Effect.map(({ baseUrl }) => baseUrl),
+              Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env: { APPKERNEL_CACHE_TEXTS: bytes } })))
+            )
+        )
+        const paths = ["/orders?page_size=20&expand=customer,follows", "/orders/O7?expand=lines.product.supplier"]
+        const texts = (url: string) =>
+          Effect.map(
+            Effect.forEach(paths, (path) => sendTo(url, "GET", path), { concurrency: 2 }),
+            (answers) => answers.map(({ text }) => text)
+          )
+        for (let round = 0; round < 6; round++) {
+          const write = (writer: number) =>
+            Effect.gen(function*() {
+              const name = `${round} ${["plain", "é", "日本", "\u{1d11e}"][(round + writer) % 4]}`
+              yield* store.updateOne("Customer", { _id: `C${round + writer}` }, { $set: { name } })
+              yield* store.updateOne("Product", { _id: `P${7 * (1 + writer)}` }, { $set: { name, margin: round } })
+              yield* store.updateOne("Order", { _id: `O${round + writer}` }, { $set: { customer: "C1" } })
+            })
+          yield* Effect.all([write(0), write(1), ...urls.map(texts), ...urls.map(texts)], { concurrency: "unbounded" })
+          const [anew, ...kept] = yield* Effect.forEach(urls, texts)
+          for (const one of kept) assert.deepStrictEqual(one, anew)
+          const [page, order] = (anew ?? []).map((text) => JSON.parse(text))
+          const { _embedded: _, ...product } = order._embedded["lines.product"][0]
+          assert.strictEqual(JSON.stringify(product), (yield* sendTo(urls[2]!, "GET", "/products/P7")).text)
+          const { customer } = page._items[0]._embedded
+          assert.strictEqual(
+            JSON.stringify(customer),
+            (yield* sendTo(urls[2]!, "GET", `/api/customers/${customer.id}`)).text
+          )
+        }
+      }))
+  })
 
   it.effect("is described by the OpenAPI document, where there is something to expand", () =>
     Effect.sync(() => {
