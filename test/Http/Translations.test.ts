@@ -4,7 +4,16 @@ import { ConfigProvider, Effect, Layer, Redacted, Schema } from "effect"
 import { HttpBody, HttpClient, HttpClientRequest } from "effect/http"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { engine as shop, translations as shopTranslations } from "../../examples/shop/engine.ts"
-import { EmbeddedStore, KernelEngine, Model, Resource, Role, Translations, Validator } from "../../src/index.ts"
+import {
+  EmbeddedStore,
+  KernelEngine,
+  Model,
+  Resource,
+  Role,
+  Service,
+  Translations,
+  Validator
+} from "../../src/index.ts"
 import { freshDirectory } from "../support/folders.ts"
 import { bearer, sendTo } from "../support/rest.ts"
 import { administrator, credentials, payments } from "../support/shop.ts"
@@ -275,6 +284,47 @@ describe("labels of actions / memory", () => {
         assert.notMatch(buyer.text, /cost|burn/iu)
       }
     }).pipe(Effect.scoped, Effect.provide([translated(["en"], { en: labels }), shopTokens("EdDSA")])))
+})
+
+describe("labels of operations / memory", () => {
+  const own = { method: "POST", payload: { sheets: Schema.Int }, success: Schema.String } as const
+  const press = KernelEngine.make("press").register(
+    Service.make("PressService")
+      .operation("run", { ...own, require: [Role("printer"), Role("owner")] }, () => Effect.succeed("runs"))
+      .operation("sell", { ...own, require: Role("owner") }, () => Effect.succeed("sold"))
+  ).enableSecurity().enableExplorer()
+
+  const german = {
+    actions: { press: { run: "Drucken", sell: "Verkaufen" } },
+    press: { run: { sheets: "Bogen" }, sell: { sheets: "Bögen" } }
+  }
+
+  it.effect("are in the language of who asks the explorer, of what they may use", () =>
+    Effect.gen(function*() {
+      const { baseUrl, token } = yield* press.test()
+      const described = Effect.fnUntraced(function*(role: string, language: string) {
+        const headers = bearer(Redacted.value(yield* token({ subject: "me", roles: [role] })))
+        return yield* sendTo(baseUrl, "GET", "/explorer/openapi.json", undefined, {
+          ...headers,
+          "accept-language": language
+        })
+      })
+      const run = { label: "Drucken", arguments: { sheets: "Bogen" } }
+      for (const _ of [1, 2]) {
+        const owner = yield* described("owner", "de")
+        assert.strictEqual(owner.headers["content-language"], "de")
+        assert.strictEqual(owner.headers["vary"], "accept-encoding, accept-language, Authorization")
+        assert.deepStrictEqual(owner.body["x-labels"], {
+          "press.run": run,
+          "press.sell": { label: "Verkaufen", arguments: { sheets: "Bögen" } }
+        })
+        const printer = yield* described("printer", "de")
+        assert.deepStrictEqual(printer.body["x-labels"], { "press.run": run })
+        assert.notInclude(printer.text, "Verkaufen")
+        const english = yield* described("owner", "en")
+        assert.deepStrictEqual([english.headers["content-language"], english.body["x-labels"]], ["en", {}])
+      }
+    }).pipe(Effect.scoped, Effect.provide([translated(["en", "de"], { de: german }), shopTokens("EdDSA")])))
 })
 
 describe("a 400 / memory", () => {

@@ -91,9 +91,10 @@ inBrowser("Everyday tasks in the explorer", (open) => {
         await list("books")
         await task("create with a reference", async () => {
           await click(page.getByRole("link", { name: "New Book" }))
-          await click(page.getByLabel("Title *"))
+          await page.getByLabel("Title *").and(page.locator(":focus")).waitFor()
           await keyboard.type("New")
-          await click(page.getByLabel("Author"))
+          await keyboard.press("Tab")
+          await page.getByLabel("Author").and(page.locator(":focus")).waitFor()
           await keyboard.type("Ann")
           await page.getByRole("option", { name: "Ann Author" }).waitFor()
           await keyboard.press("ArrowDown")
@@ -152,7 +153,7 @@ inBrowser("Everyday tasks in the explorer", (open) => {
         "find a document by a word": 2,
         "filter by two fields": 1,
         "edit one field and save": 2,
-        "create with a reference": 3,
+        "create with a reference": 1,
         "upload a picture": 3,
         "delete, after a question": 3,
         "change many at once": 3,

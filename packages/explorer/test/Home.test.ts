@@ -199,6 +199,11 @@ inBrowser("The home of the explorer", (open) => {
         await page.getByRole("button", { name: "Run" }).click()
         await page.getByText("500 sheets are on their way").waitFor()
         await page.getByRole("button", { name: "Close" }).click()
+        await page.getByRole("button", { name: "Translate" }).or(page.getByRole("button", { name: "English" })).first()
+          .click()
+        await page.getByRole("menuitem", { name: "Deutsch" }).click()
+        await page.getByRole("button", { name: "Papier bestellen" }).click()
+        await page.getByLabel("Bogen *").waitFor()
       })
       const other = yield* opened(open, baseUrl)
       yield* Effect.promise(async () => {

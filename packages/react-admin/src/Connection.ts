@@ -182,6 +182,7 @@ export const connect = (options: ConnectOptions): KernelConnection => {
           if (language === locale) return
           language = locale
           known = undefined
+          read = undefined
         }
       })
   }

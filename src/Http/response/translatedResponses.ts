@@ -8,16 +8,20 @@ import { memoize } from "effect/Function"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Record from "effect/Record"
+import * as Schema from "effect/Schema"
 import { BoundedCache } from "../../internal/boundedCache.ts"
 import { type Label, type Text, worded } from "../../internal/text.ts"
 import { textOfKey } from "../../internal/texts.ts"
-import { type FieldProblem, limitProblems, type ModelLike, typeInMessage } from "../../Model/internal.ts"
+import { type FieldProblem, limitProblems, type ModelLike, modelOf, typeInMessage } from "../../Model/internal.ts"
 import type { FieldMetadata, Metadata, TypeMetadata } from "../../Model/Metadata.ts"
+import { partFields } from "../description/operationEndpoint.ts"
+import type { Part } from "../description/operationOptions.ts"
 import { type Failure, fromFailure, type HttpError, isHttpError, statusOf, type Tag } from "../HttpError.ts"
 import type { ErrorOptions } from "../KernelConfig.ts"
 import { labelFrom } from "../messages/label.ts"
 import { inEnglish } from "../messages/loadLanguages.ts"
 import { textIn } from "../messages/message.ts"
+import type { Call } from "../registration/registration.ts"
 import { type Instance, textOf } from "../ServiceError.ts"
 import type { Arguments, Language, Translations } from "../Translations.ts"
 import { requiredHeadersOf } from "../UpstreamError.ts"
@@ -189,13 +193,49 @@ export const metadataResponse = (
   )
 }
 
-/** An action, by whose names a catalogue has its label and those of its arguments. */
-interface LabelledCall {
+/** What people call operations and their arguments in the language of a request; `undefined` without configured languages. */
+export const operationLabels = (
+  { languageOf }: Translations,
+  accepted: string | undefined
+): OperationLabels | undefined => {
+  const language = languageOf(accepted)
+  return language && {
+    tag: language.tag,
+    headers: headersOf(language),
+    of: (calls) => callLabels(calls, language)._actions ?? {}
+  }
+}
+
+/** The labels of operations in a language. */
+export interface OperationLabels {
+  readonly tag: string
+  readonly headers: Headers
+  readonly of: (calls: ReadonlyArray<LabelledCall>) => { readonly [name: string]: object }
+}
+
+/** An action or an operation, by whose names a catalogue has its label and those of its arguments. */
+export interface LabelledCall {
   readonly name: string
   /** `users.change_password`. */
   readonly key: string
   readonly arguments: ReadonlyArray<string>
+  /** The model of its payload, which may have the labels. */
+  readonly model: string | undefined
 }
+
+/** A call of a registration, by the parts of what it is given. */
+export const labelledCall = (
+  registration: string,
+  { name, options: { params, payload, query } }: Call,
+  isShown: (field: string, part: Part | undefined) => boolean = () => true
+): LabelledCall => ({
+  name,
+  key: `${registration}.${name}`,
+  arguments: [params, query, payload].flatMap((part) =>
+    Object.keys(partFields(part)).filter((one) => isShown(one, part))
+  ),
+  model: Schema.isSchema(payload) ? modelOf(payload.ast)?.modelName : undefined
+})
 
 /** The response in the format that the request or the configuration asks for. */
 const inFormat = (
@@ -293,11 +333,15 @@ const modelLabels = (modelName: string, language: Language) => {
 }
 
 /** What people call actions and their arguments, as far as a catalogue says it. */
-const callLabels = (calls: ReadonlyArray<LabelledCall>, language: Language) => {
-  const labels = calls.flatMap(({ arguments: names, key, name }) => {
+const callLabels = (
+  calls: ReadonlyArray<LabelledCall>,
+  language: Language
+): { readonly _actions?: { readonly [name: string]: object } } => {
+  const labels = calls.flatMap(({ arguments: names, key, model, name }) => {
     const label = language.text(`actions.${key}`)
     const args = names.flatMap((argument) => {
-      const text = language.text(`${key}.${argument}`)
+      const text = language.text(`${key}.${argument}`) ??
+        (model === undefined ? undefined : language.text(`${model}.${argument}`))
       return text === undefined ? [] : [[argument, text] as const]
     })
     return label === undefined && args.length === 0

@@ -15,7 +15,6 @@ import type { DocumentStore } from "../../Repository/DocumentStore.ts"
 import { AccessDecision } from "../../Repository/internal.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import { listTypes } from "../description/listTypes.ts"
-import { partFields } from "../description/operationEndpoint.ts"
 import { schemaParameters } from "../description/queryParameters.ts"
 import { endpointsOf, type Name, type StandardEndpoint } from "../description/standardEndpoints.ts"
 import { watchPathOf } from "../description/watchPath.ts"
@@ -42,6 +41,7 @@ import type * as Tables from "../response/tables.ts"
 import {
   type BadRequestResponder,
   type ErrorResponses,
+  labelledCall,
   makeBadRequest,
   makeErrorResponses,
   metadataResponse
@@ -295,13 +295,9 @@ const metadataOf = (
 ): ResponseEffect => {
   const metadata = Metadata.make(model)
   const { calls, name } = registration
-  const described = calls.map((call) => ({
-    name: call.name,
-    key: `${name}.${call.name}`,
-    arguments: [call.options.params, call.options.query, call.options.payload].flatMap((part) =>
-      Object.keys(partFields(part)).filter((field) => part !== registration.model || !isAmongFields(field, hidden))
-    )
-  }))
+  const described = calls.map((call) =>
+    labelledCall(name, call, (field, part) => part !== registration.model || !isAmongFields(field, hidden))
+  )
   const responseTo = ({ actions, members }: Served) =>
     metadataResponse(translations, metadata, {
       model: registration.model,

@@ -20,15 +20,15 @@ import { provided, type Scheme } from "../../Security/Authentication.ts"
 import { CurrentUser } from "../../Security/CurrentUser.ts"
 import * as AccessPolicy from "../AccessPolicy.ts"
 import type * as OpenApi from "../OpenApi.ts"
-import * as File from "../openapi/cachedFile.ts"
 import { noRules, rulesOf } from "../resource/rules.ts"
 import { linkedEndpoints } from "../response/links.ts"
-import type { ErrorResponses } from "../response/translatedResponses.ts"
+import { type ErrorResponses, operationLabels } from "../response/translatedResponses.ts"
 import { makeAuthenticator } from "../routes/authentication.ts"
 import { type Authorization, makeAuthorization } from "../routes/authorization.ts"
 import type { ImplementedResource, ImplementedService } from "../routes/implemented.ts"
+import type { Translations } from "../Translations.ts"
 import { CredentialsUnprovided } from "./credentialsUnprovided.ts"
-import { type MonitoringPage, withMonitoring } from "./servedDocument.ts"
+import { describedFile, type MonitoringPage } from "./servedDocument.ts"
 
 /** What a service with access control checks requests with. */
 export interface Access extends Authorization {
@@ -72,14 +72,18 @@ export const accessOf = Effect.fnUntraced(function*({ errorResponses, realm, reg
   }
 })
 
-/** Answers with the document of what the caller may do, for the last 64 sets of grants. */
+/**
+ * Answers with the document of what the caller may do, for the last 64 sets of grants. With translations, it has the labels of
+ * operations in the language of the request.
+ */
 export const callerDocument = Effect.fnUntraced(
-  function*({ documentOf, monitoring, registrations, unauthenticated, roles = {} }: {
+  function*({ documentOf, monitoring, registrations, translations, unauthenticated, roles = {} }: {
     readonly registrations: ReadonlyArray<ImplementedResource | ImplementedService>
     readonly roles: { readonly [role: string]: ReadonlyArray<string> } | undefined
     readonly documentOf: (policy: AccessPolicy.AccessPolicy) => OpenApi.Document
     /** The pages for those who operate the service. */
     readonly monitoring: ReadonlyArray<MonitoringPage>
+    readonly translations?: Translations | undefined
     readonly unauthenticated: Effect.Effect<HttpServerResponse.HttpServerResponse>
   }) {
     const possibleGrants = makePossibleGrants(
@@ -106,28 +110,31 @@ export const callerDocument = Effect.fnUntraced(
         })),
         true
       )
+    const labelsIn = (accepted: string | undefined) =>
+      translations === undefined ? undefined : operationLabels(translations, accepted)
     const files = yield* Cache.make({
       capacity: 64,
       lookup: (key: string) =>
         Effect.suspend(() => {
-          const ids = idsIn(key)
+          const [tag = "", grants = ""] = key.split("\n")
+          const ids = idsIn(grants)
           const document = documentOf(policyOf(ids))
           const open = monitoring.filter(({ endpoint }, i) =>
             endpoint === undefined || ids[registrations.length + i]?.length !== 0
           )
-          const described = withMonitoring(document, open)
-          return Effect.map(File.make(JSON.stringify(described), { contentType: "application/json" }), (file) => ({
-            file,
-            isEmpty: Object.keys(document.paths).length === 0
-          }))
+          return Effect.map(
+            describedFile({ document, pages: open, registrations, labels: labelsIn(tag) }),
+            (file) => ({ file, isEmpty: Object.keys(document.paths).length === 0 })
+          )
         })
     })
     const answer = Effect.fnUntraced(function*({ context }: Fiber.Fiber<unknown, unknown>) {
       const request = Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
       const user = Context.getOrUndefined(context, CurrentUser)
       const ids = yield* Effect.catchTag(possibleGrants(user, request), "DocumentInvalid", (error) => Effect.die(error))
+      const tag = labelsIn(request.headers["accept-language"])?.tag ?? ""
       // Other requests wait for the same document.
-      const { file, isEmpty } = yield* Effect.uninterruptible(Cache.get(files, keyOf(ids)))
+      const { file, isEmpty } = yield* Effect.uninterruptible(Cache.get(files, `${tag}\n${keyOf(ids)}`))
       return isEmpty && user === undefined ? yield* unauthenticated : file.respond(request)
     })
     return Effect.withFiber(answer)

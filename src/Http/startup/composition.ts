@@ -201,6 +201,7 @@ const explorerRoutesOf = Effect.fnUntraced(function*(
     & Pick<ServiceSurroundings, "access" | "limits" | "respondBadRequest" | "routes">
     & {
       readonly all: ReadonlyArray<ImplementedResource | ImplementedService>
+      readonly translations: Translations.Translations
       readonly monitoring: ReadonlyArray<MonitoringPage>
     },
   surroundings: () => ServiceSurroundings

@@ -1,6 +1,10 @@
 /** The routes of the explorer: its page for everybody, its description for those whom it is for, and who is signed in. */
+import * as Cache from "effect/Cache"
+import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Permission from "../../Access/Permission.ts"
 import { DocumentStore } from "../../Repository/DocumentStore.ts"
 import { Lifetimes } from "../../Security/SignIns.ts"
@@ -10,14 +14,14 @@ import { assetOfPage, pageOf } from "../explorer/page.ts"
 import { makeRenewals, signingIn, signingOut } from "../explorer/session.ts"
 import type { Limits } from "../KernelConfig.ts"
 import type * as OpenApi from "../OpenApi.ts"
-import * as File from "../openapi/cachedFile.ts"
-import type { BadRequestResponder } from "../response/translatedResponses.ts"
+import { type BadRequestResponder, operationLabels } from "../response/translatedResponses.ts"
 import type { ImplementedResource, ImplementedService } from "../routes/implemented.ts"
 import { innerAnswers } from "../routes/innerAnswers.ts"
 import { type Responding, withoutParameters } from "../routes/route.ts"
+import type { Translations } from "../Translations.ts"
 import type { Access } from "./access.ts"
 import { pageEndpoint } from "./builtInRoutes.ts"
-import { type MonitoringPage, withMonitoring } from "./servedDocument.ts"
+import { describedFile, type MonitoringPage } from "./servedDocument.ts"
 import type { ServedRoute } from "./surroundings.ts"
 
 /** Makes the routes. */
@@ -34,7 +38,8 @@ export const explorerRoutes = Effect.fnUntraced(function*({
   roles,
   routes,
   title,
-  tokenPath
+  tokenPath,
+  translations
 }: {
   readonly access: Access | undefined
   readonly all: ReadonlyArray<ImplementedResource | ImplementedService>
@@ -55,6 +60,7 @@ export const explorerRoutes = Effect.fnUntraced(function*({
   readonly title: string
   /** Where tokens are issued; `undefined` if nowhere. */
   readonly tokenPath: `/${string}` | undefined
+  readonly translations: Translations
 }) {
   const at = explorerRoutesAt(options.path)
   const found = (path: string) => routes.find((route) => route.method === "POST" && route.path === path)
@@ -99,7 +105,10 @@ export const explorerRoutes = Effect.fnUntraced(function*({
       ...open(
         "GET",
         at.document,
-        withoutParameters(yield* describing({ access, all, documentOf, monitoring, roles }), respondBadRequest)
+        withoutParameters(
+          yield* describing({ access, all, documentOf, monitoring, roles, translations }),
+          respondBadRequest
+        )
       ),
       endpoint: access === undefined ? undefined : pageEndpoint("explorer", "description", at.document, require)
     },
@@ -116,7 +125,7 @@ export const explorerRoutes = Effect.fnUntraced(function*({
 const maxAnswer = 65_536
 
 /** The OpenAPI document of the caller: what they may do, see and set. */
-const describing = Effect.fnUntraced(function*({ access, all, documentOf, monitoring, roles }: {
+const describing = Effect.fnUntraced(function*({ access, all, documentOf, monitoring, roles, translations }: {
   readonly access: Access | undefined
   readonly all: ReadonlyArray<ImplementedResource | ImplementedService>
   readonly documentOf: (
@@ -125,19 +134,31 @@ const describing = Effect.fnUntraced(function*({ access, all, documentOf, monito
   ) => OpenApi.Document
   readonly monitoring: ReadonlyArray<MonitoringPage>
   readonly roles: { readonly [role: string]: ReadonlyArray<string> } | undefined
+  readonly translations: Translations
 }) {
   if (access === undefined) {
-    const json = Effect.suspend(() =>
-      File.make(JSON.stringify(withMonitoring(documentOf(AccessPolicy.make(all, false)), monitoring)), {
-        contentType: "application/json"
-      })
-    )
-    return File.respondWith(yield* Effect.cached(json))
+    const labelsOf = (request: HttpServerRequest.HttpServerRequest) =>
+      operationLabels(translations, request.headers["accept-language"])
+    const files = yield* Cache.make({
+      capacity: 64,
+      lookup: (tag: string) =>
+        describedFile({
+          document: documentOf(AccessPolicy.make(all, false)),
+          pages: monitoring,
+          registrations: all,
+          labels: operationLabels(translations, tag)
+        })
+    })
+    return Effect.withFiber(({ context }: Fiber.Fiber<unknown, unknown>) => {
+      const request = Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
+      return Effect.map(Cache.get(files, labelsOf(request)?.tag ?? ""), ({ respond }) => respond(request))
+    })
   }
   const { callerDocument } = yield* Effect.promise(() => import("./access.ts"))
   return yield* callerDocument({
     registrations: all,
     monitoring,
+    translations,
     roles,
     documentOf: (policy) => documentOf(policy, { omitsUnreachable: true }),
     unauthenticated: access.credentialsNeeded

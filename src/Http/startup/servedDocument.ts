@@ -1,12 +1,15 @@
 /** The OpenAPI document that a service serves. */
+import type * as Effect from "effect/Effect"
 import type * as HttpApi from "effect/http-api/HttpApi"
 import type { Rules } from "../../Access/Grant.ts"
 import type { Scheme } from "../../Security/Authentication.ts"
 import type { AccessPolicy } from "../AccessPolicy.ts"
 import { RateLimiting } from "../Guard.ts"
 import * as OpenApi from "../OpenApi.ts"
+import * as File from "../openapi/cachedFile.ts"
 import type { RateLimits } from "../RateLimits.ts"
 import type { Registration } from "../registration/registration.ts"
+import { labelledCall, type OperationLabels } from "../response/translatedResponses.ts"
 import * as TokensApi from "../TokensApi.ts"
 
 /**
@@ -36,11 +39,30 @@ export interface MonitoringPage {
   readonly endpoint?: { readonly rules: Rules } | undefined
 }
 
-/** A document that says which of these pages its reader may ask. */
-export const withMonitoring = (document: OpenApi.Document, pages: ReadonlyArray<MonitoringPage>) => ({
-  ...document,
-  "x-monitoring": pages.map(({ path }) => path)
-})
+/**
+ * The file of a document that says which of these pages its reader may ask and, in a language, what people call those operations of
+ * services that it has.
+ */
+export const describedFile = ({ document, labels, pages, registrations }: {
+  readonly document: OpenApi.Document
+  readonly pages: ReadonlyArray<MonitoringPage>
+  readonly registrations: ReadonlyArray<Registration>
+  readonly labels: OperationLabels | undefined
+}): Effect.Effect<File.File> => {
+  const described = { ...document, "x-monitoring": pages.map(({ path }) => path) }
+  const contentType = "application/json"
+  if (labels === undefined) return File.make(JSON.stringify(described), { contentType })
+  const ids = new Set(
+    Object.values(document.paths).flatMap((item) => Object.values(item).map(({ operationId }) => operationId))
+  )
+  const calls = registrations.filter(({ _tag }) => _tag === "Service").flatMap(({ calls, name: registration }) =>
+    calls.map((call) => ({ ...labelledCall(registration, call), name: `${registration}.${call.name}` }))
+  ).filter(({ name }) => ids.has(name))
+  return File.make(JSON.stringify({ ...described, "x-labels": labels.of(calls) }), {
+    contentType,
+    headers: { ...labels.headers, vary: "accept-encoding, accept-language" }
+  })
+}
 
 /** The limits of the program, those of the configuration before them; `undefined` if neither has any. */
 export const limitsOf = (

@@ -33,7 +33,7 @@ export const unusedKeys = (
 interface Known {
   readonly models: ReadonlySet<ModelLike>
   readonly labels: ReadonlySet<string>
-  /** Those of resources: the operations of services have their summaries. */
+  /** Those of resources, and the operations of services. */
   readonly actions: ReadonlySet<string>
   /** The keys that the labels of arguments begin with. */
   readonly calls: ReadonlyArray<string>
@@ -95,7 +95,7 @@ const knownIn = (registrations: ReadonlyArray<Registration>): Known => {
     labels: new Set(
       Array.from(models).flatMap((model) => Object.keys(model.store.fields).map((key) => `${model.modelName}.${key}`))
     ),
-    actions: new Set(resources.flatMap(({ calls, name }) => calls.map((call) => `${name}.${call.name}`))),
+    actions: new Set(registrations.flatMap(({ calls, name }) => calls.map((call) => `${name}.${call.name}`))),
     calls: registrations.flatMap(({ calls, name }) => calls.map((call) => `${name}.${call.name}.`)),
     names: new Set([...parameters, ...names, ...given.map(([name]) => name)]),
     errors: new Set([...Object.keys(en), ...errors.map((error) => `errors.${error[serviceErrorTypeId].tag}`)]),

@@ -1,7 +1,7 @@
 import { KernelError } from "@appkernel/react-admin"
 import { Alert, Box, Breadcrumbs, Button, Card, Typography } from "@mui/material"
 import { useQueryClient } from "@tanstack/react-query"
-import { type SyntheticEvent, useMemo, useState } from "react"
+import { type SyntheticEvent, useEffect, useMemo, useRef, useState } from "react"
 import { Link, useCreatePath, useNotify, useTranslate } from "react-admin"
 import { FormProvider } from "react-hook-form"
 import { useNavigate } from "react-router-dom"
@@ -11,6 +11,9 @@ import { defaultsOf } from "../inputs/defaults.ts"
 import { Fields } from "../inputs/Fields.tsx"
 import { PageTitle } from "../layout/PageTitle.tsx"
 import { useDocumentForm } from "./useDocumentForm.ts"
+
+/** What somebody who makes a document writes into first. */
+const firstInput = ":is(input:not([type=file], [type=checkbox]), textarea:not([aria-hidden=true])):enabled"
 
 /** The form of a new document. */
 export const CreatePage = () => {
@@ -28,6 +31,13 @@ export const CreatePage = () => {
     empty
   )
   const [isBusy, setBusy] = useState(false)
+  const inputs = useRef<HTMLFormElement>(null)
+  useEffect(() => {
+    // A finger would get its keyboard over the form.
+    if (globalThis.matchMedia("(pointer: fine)").matches) {
+      inputs.current?.querySelector<HTMLElement>(firstInput)?.focus()
+    }
+  }, [])
   const title = translate("explorer.goTo.new", { name: label })
   const create = async () => {
     if (!await form.trigger()) return
@@ -72,7 +82,7 @@ export const CreatePage = () => {
         </Alert>
       )}
       {problem !== undefined && <Alert severity="error" sx={{ mb: 2 }}>{problem}</Alert>}
-      <Card component="form" noValidate onSubmit={submit}>
+      <Card component="form" noValidate onSubmit={submit} ref={inputs}>
         <Box sx={{ p: { xs: 2, sm: 3 } }}>
           <Fields fields={fields} isNew />
         </Box>

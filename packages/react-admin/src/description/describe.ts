@@ -275,7 +275,7 @@ const referencesTo = (
 
 /** The operations of services. Those that issue tokens are the authentication provider's. */
 const operationsOf = (
-  { registrations, resolve, tokenPath }: ReadDocument,
+  { labels, registrations, resolve, tokenPath }: ReadDocument,
   resources: ReadonlySet<string>
 ): ReadonlyArray<ActionDescription> => {
   const context = { resolve, resourceOf: () => undefined, isFilter: () => false, isOrder: () => false }
@@ -283,6 +283,9 @@ const operationsOf = (
     Array.from(operations.values()).filter(({ isJson, name, path }) =>
       // A file, or what is sent piece by piece, is for a page of its own.
       isJson && name !== "changes" && path !== tokenPath && path !== `${tokenPath}/revoke`
-    ).map((operation) => actionOf(operation, "service", `${registration}.${operation.name}`, context))
+    ).map((operation) => {
+      const name = `${registration}.${operation.name}`
+      return labelled(actionOf(operation, "service", name, context), jsonObject(jsonMember(labels, name)))
+    })
   )
 }

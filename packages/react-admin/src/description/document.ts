@@ -36,6 +36,8 @@ export interface ReadDocument {
   readonly isOpen: boolean
   /** The paths of health and metrics that are the caller's; `undefined` if the document does not say it. */
   readonly monitoring: ReadonlyArray<string> | undefined
+  /** What people call operations of services and their arguments, by their identifiers, in the language of the reader. */
+  readonly labels: Json
   /** The path at which tokens are issued. */
   readonly tokenPath: string | undefined
   /** Follows a reference to a component, and the alternatives of a value that may be `null`. */
@@ -94,6 +96,7 @@ export const readDocument = (document: Json): ReadDocument => {
     registrations,
     isOpen: Object.keys(schemes).length === 0,
     monitoring: document["x-monitoring"] === undefined ? undefined : jsonTexts(document["x-monitoring"]),
+    labels: jsonObject(document["x-labels"]),
     tokenPath,
     resolve
   }
