@@ -4,7 +4,7 @@
  */
 import * as fs from "node:fs"
 import * as path from "node:path"
-import { gzipSync } from "node:zlib"
+import { brotliCompressSync, gzipSync } from "node:zlib"
 import { rolldown } from "rolldown"
 
 const root = path.join(import.meta.dirname, "..")
@@ -71,7 +71,13 @@ const build = async (): Promise<void> => {
   })
   await bundle.close()
   const chunks = output.filter((file) => file.type === "chunk")
-  const files = chunks.map(({ fileName }) => fileName).toSorted()
+  const scripts = chunks.map(({ fileName }) => fileName).toSorted()
+  // It takes a second, which nobody should wait for who loads the page.
+  const files = scripts.flatMap((file) => {
+    const small = `${file}.br`
+    fs.writeFileSync(path.join(draft, small), brotliCompressSync(fs.readFileSync(path.join(draft, file))))
+    return [file, small]
+  })
   const entry = chunks.find(({ isEntry }) => isEntry)!
   const page = chunks.find(({ name }) => name === "page")!
   const neededBy = (names: ReadonlyArray<string>) =>
@@ -148,7 +154,7 @@ const licensesOf = (modules: ReadonlyArray<string>): string => {
 if (import.meta.main) {
   const folder = await builtExplorer()
   const { entry, files, preload } = JSON.parse(fs.readFileSync(path.join(folder, "manifest.json"), "utf8")) as Manifest
-  for (const file of files) {
+  for (const file of files.filter((name) => name.endsWith(".js"))) {
     const bytes = gzipSync(fs.readFileSync(path.join(folder, file)), { level: 9 }).length
     console.log(
       `${file}: ${Math.ceil(bytes / 1024)} KiB compressed${

@@ -105,10 +105,12 @@ const fileNamed = Effect.fnUntraced(function*(name: string) {
   const known = files.get(name)
   if (known !== undefined) return known
   const { files: names } = yield* manifest
-  if (!names.includes(name)) return undefined
+  const contentType = types[name.slice(name.lastIndexOf(".") + 1)]
+  if (contentType === undefined || !names.includes(name)) return undefined
   const text = yield* Effect.promise(() => readFile(join(folder(), name), "utf8"))
-  const contentType = types[name.slice(name.lastIndexOf(".") + 1)] ?? "application/octet-stream"
-  const file = yield* File.make(text, { contentType, maxAge: year })
+  const small = `${name}.br`
+  const brotli = names.includes(small) ? yield* Effect.promise(() => readFile(join(folder(), small))) : undefined
+  const file = yield* File.make(text, { contentType, maxAge: year, brotli })
   files.set(name, file)
   return file
 })

@@ -1,4 +1,4 @@
-/** Serves generated files, such as the OpenAPI document and its pages, with an ETag and gzip. */
+/** Serves generated files, such as the OpenAPI document and its pages, with an ETag, and compressed. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -15,11 +15,15 @@ export interface File {
   readonly respond: (request: HttpServerRequest.HttpServerRequest) => HttpServerResponse.HttpServerResponse
 }
 
-/** Prepares all responses once. `maxAge` is in seconds; without it, clients revalidate each time. */
+/**
+ * Prepares all responses once. `maxAge` is in seconds; without it, clients revalidate each time. `brotli` is the text compressed
+ * before, which takes long.
+ */
 export const make = (
   text: string,
-  { contentType, headers, maxAge }: {
+  { brotli, contentType, headers, maxAge }: {
     readonly contentType: string
+    readonly brotli?: Uint8Array | undefined
     readonly maxAge?: number
     readonly headers?: { readonly [name: string]: string }
   }
@@ -37,19 +41,17 @@ export const make = (
   }
   const unchanged = HttpServerResponse.empty({ status: 304, headers: all })
   const whole = HttpServerResponse.uint8Array(plain, { contentType, headers: all })
+  const compressed = (bytes: Uint8Array, encoding: string) =>
+    HttpServerResponse.uint8Array(bytes, { contentType, headers: { ...all, "content-encoding": encoding } })
   return Effect.map(Effect.promise(() => compress(plain)), (bytes) => {
-    const compressed = HttpServerResponse.uint8Array(bytes, {
-      contentType,
-      headers: { ...all, "content-encoding": "gzip" }
-    })
+    const forms = new Map([["gzip", compressed(bytes, "gzip")]])
+    if (brotli !== undefined) forms.set("br", compressed(brotli, "br"))
     return {
       hash,
       respond: ({ headers }) =>
         (headers["if-none-match"] ?? "").includes(`"${hash}"`)
           ? unchanged
-          : takesGzip(headers["accept-encoding"])
-          ? compressed
-          : whole
+          : forms.get(encodingFor(headers["accept-encoding"], forms.has("br"))) ?? whole
     }
   })
 }
@@ -65,5 +67,8 @@ export const respondWith = (
 
 const compress = promisify(gzip)
 
-const takesGzip = (encodings: string | undefined): boolean =>
-  new Negotiator({ headers: { "accept-encoding": encodings } }).encoding(["gzip", "identity"]) === "gzip"
+/** Brotli where there is some and it is taken, since it is smaller; else what the client prefers. */
+const encodingFor = (encodings: string | undefined, hasBrotli: boolean): string => {
+  const taken = new Negotiator({ headers: { "accept-encoding": encodings } }).encodings(["br", "gzip", "identity"])
+  return hasBrotli && taken.includes("br") ? "br" : taken.find((encoding) => encoding !== "br") ?? "identity"
+}

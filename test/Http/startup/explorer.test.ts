@@ -107,6 +107,14 @@ describe("The explorer", () => {
       )
       const other = yield* ask("/office/explorer/assets/..%2Fmanifest.json")
       assert.strictEqual(other.status, 404)
+      // Whoever takes it gets the smallest form, and all of them have the same text.
+      for (
+        const [taken, given] of [["gzip, deflate, br", "br"], ["gzip;q=1, br;q=0", "gzip"], ["identity", null]] as const
+      ) {
+        const form = yield* ask(script, { headers: { "accept-encoding": taken } })
+        assert.deepStrictEqual([form.headers.get("content-encoding"), form.text], [given, asset.text])
+      }
+      assert.strictEqual((yield* ask(`${script}.br`)).status, 404)
     }))
 
   it.effect("describes to each caller what is theirs, and nothing to others", () =>
