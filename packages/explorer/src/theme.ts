@@ -45,8 +45,14 @@ const made = (
             "*": { animation: "none !important", transition: "none !important" }
           },
           "@media print": {
-            "header, aside, nav, .no-print, .MuiSnackbar-root": { display: "none !important" },
-            "body, main": { background: "#fff !important", color: "#000 !important" }
+            "header, aside, nav, main button, .RaSidebar-docked, .MuiSnackbar-root, .no-print": {
+              display: "none !important"
+            },
+            "body, main, .layout, .RaLayout-content": {
+              background: "#fff !important",
+              color: "#000 !important"
+            },
+            ".RaLayout-appFrame": { marginTop: "0 !important" }
           }
         }
       },

@@ -46,6 +46,15 @@ inBrowser("The explorer", (open) => {
         await first.page.getByRole("link", { name: "Tea" }).click()
         await first.page.getByRole("button", { name: "Save" }).waitFor()
         await first.page.getByRole("button", { name: "Print more" }).waitFor()
+        // Paper has the document alone.
+        await first.page.emulateMedia({ media: "print" })
+        const printed = ["Books", "Save", "Title *"].map((name) =>
+          first.page.getByRole("menuitem", { name }).or(first.page.getByRole("button", { name })).or(
+            first.page.getByLabel(name)
+          ).first().isVisible()
+        )
+        assert.deepStrictEqual(await Promise.all(printed), [false, false, true])
+        await first.page.emulateMedia({ media: "screen" })
       })
 
       const second = yield* opened(open, baseUrl, "#/books")

@@ -2,7 +2,7 @@
 import { dark, fontFamily, light, type Tones } from "../palette.ts"
 
 /** What the form says, and how it looks. */
-export interface SignInView {
+interface SignInView {
   readonly texts: SignInTexts
   readonly locale: string
   readonly isDark: boolean
