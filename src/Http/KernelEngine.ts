@@ -92,8 +92,9 @@ export interface KernelEngine<
   /** Who may call what, for which documents, and with which of their fields. */
   readonly policy: AccessPolicy.AccessPolicy
   /**
-   * Exposes a model, a resource or a service, or does jobs. A model is read-only unless `methods` adds more. Jobs are done while
-   * the service runs: when it stops, those that run have the time of `server.shutdown_timeout`, and then another process does them.
+   * Exposes a model, a resource or a service, or does jobs or workflows. A model is read-only unless `methods` adds more. Jobs are done
+   * while the service runs: when it stops, those that run have the time of `server.shutdown_timeout`, and then another process does them.
+   * A workflow is what its `toLayer` returns, and the service then needs `Workflows.layer`.
    */
   readonly register: <
     T extends Registration.Target,
@@ -401,11 +402,15 @@ type Exposable<Groups> = Groups extends
 // Here, because services without jobs load nothing of theirs.
 const isJob = (target: object): target is Job.Any => Predicate.isTagged(target, "JobImplementation")
 
+// Its services are in the engine's type.
+const isWorkflow = (target: object): target is Layer.Layer<never> => Layer.isLayer(target)
+
 const nothing = {
   implementations: [],
   additions: [],
   migrations: [],
   jobs: [],
+  workflows: [],
   schedules: [],
   openApi: undefined
 } as const
@@ -493,7 +498,11 @@ const makeEngine = (parts: EngineParts): never => {
           options: { ...parts.webhooks?.options, ...options }
         }
       }),
-    register: (target: Model.Any | Resource.Any | Service.Any | Job.Any, options?: RegisterOptions) => {
+    register: (
+      target: Model.Any | Resource.Any | Service.Any | Job.Any | Layer.Layer<never>,
+      options?: RegisterOptions
+    ) => {
+      if (isWorkflow(target)) return makeEngine({ ...parts, workflows: [...parts.workflows, target] })
       if (isJob(target)) return makeEngine({ ...parts, jobs: [...parts.jobs, target] })
       const isMade = Service.isService(target) || Resource.isResource(target)
       const own = isMade ? target : Resource.make(Registration.formed(target, options), options)

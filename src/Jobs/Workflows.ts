@@ -38,6 +38,7 @@
  */
 import type { MessageStorage } from "effect/cluster/MessageStorage"
 import type { Sharding } from "effect/cluster/Sharding"
+import type * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { WorkflowEngine } from "effect/workflow/WorkflowEngine"
@@ -45,13 +46,26 @@ import type { DocumentStore } from "../Repository/DocumentStore.ts"
 import type { StoreError } from "../Repository/RepositoryError.ts"
 
 /**
- * The engine of workflows, and Effect's cluster that it stands on, with the store of documents as their storage. It runs in one
- * process at a time.
+ * How a workflow is done, as its `toLayer` returns it: for `KernelEngine.register`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Implementation<R = unknown> extends Layer.Layer<never, never, R> {}
+
+/**
+ * The engine of workflows, and Effect's cluster that it stands on, with the store of documents as their storage. Several
+ * processes on MongoDB share the workflows: each step is done by one of them, and by another one once the one that has it gave no sign of
+ * life for `jobs.lock`.
  *
  * @category layers
  * @since 0.1.0
  */
-export const layer: Layer.Layer<WorkflowEngine | Sharding | MessageStorage, StoreError, DocumentStore> = Layer.unwrap(
+export const layer: Layer.Layer<
+  WorkflowEngine | Sharding | MessageStorage,
+  StoreError | Config.ConfigError,
+  DocumentStore
+> = Layer.unwrap(
   // Effect's cluster is loaded by programs that have workflows, and by no others.
   Effect.map(Effect.promise(() => import("./cluster/engine.ts")), ({ workflowEngine }) => workflowEngine)
 )

@@ -200,7 +200,7 @@ export const settings = {
     "7 days"
   ),
   "jobs.lock": duration(Duration.seconds(1))(
-    "how long a process has a job without a sign of life; then another one does it, so that it is done again so long after the process was killed",
+    "how long a process has a job or a workflow without a sign of life; then another one does it, so that it is done again so long after the process was killed",
     "30 seconds"
   ),
   "idempotency.keys": oneOf("none", "accepted", "required")(

@@ -1,7 +1,10 @@
 import { assert, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { EmbeddedStore, Job, KernelEngine, Model, Repository, Resource, Workflows } from "appkernel"
+import { Effect, Layer, Schedule, Schema } from "effect"
+import { Activity, DurableClock, Workflow } from "effect/workflow"
 import * as path from "node:path"
 import { freshDirectory } from "../support/folders.ts"
+import { freshDatabase, onMongo, withClient } from "../support/mongo.ts"
 import { linesOf, runProgram } from "../support/processes.ts"
 
 it.live(
@@ -21,5 +24,86 @@ it.live(
     }).pipe(Effect.scoped),
   120_000
 )
+
+it.live("A workflow that is registered is done by the service, and begun by a job that a request has committed", () =>
+  Effect.gen(function*() {
+    class Invoice extends Model.Class<Invoice>()("Invoice", { id: Model.id(), state: Schema.String }) {}
+    const Dunning = Workflow.make("Dunning", {
+      payload: { invoice: Schema.String },
+      idempotencyKey: ({ invoice }) => invoice
+    })
+    const set = (name: string, invoice: string) =>
+      Activity.make({
+        name,
+        execute: Repository.for(Invoice).pipe(
+          Effect.flatMap((invoices) => invoices.patch(invoice, { state: name })),
+          Effect.orDie
+        )
+      })
+    const dunning = Dunning.toLayer(Effect.fnUntraced(function*({ invoice }) {
+      yield* set("reminded", invoice)
+      yield* DurableClock.sleep({ name: "patience", duration: "20 millis" })
+      yield* set("closed", invoice)
+    }))
+    const BeginDunning = Job.make("begin-dunning", { payload: { invoice: Schema.String } })
+    const Invoices = Resource.make(Invoice, { methods: ["GET", "POST"], transactional: true })
+      .beforePost(({ id }) => BeginDunning.enqueue({ invoice: id }))
+    const engine = KernelEngine.make("invoices")
+      .register(Invoices)
+      .register(BeginDunning.implement((payload) => Dunning.execute(payload)))
+      .register(dunning)
+    const { client, idle } = yield* engine.test({
+      store: Workflows.layer.pipe(Layer.provideMerge(EmbeddedStore.layerMemory))
+    })
+    const { result: id } = yield* client.invoices.create({ payload: { state: "sent" } })
+    yield* idle
+    const { state } = yield* client.invoices.get({ params: { id } })
+    assert.strictEqual(state, "closed")
+  }).pipe(Effect.scoped))
+
+onMongo("Workflows / mongodb", (_, server) => {
+  it.live(
+    "are done by four processes, of which two are killed, and each of them ends with what has come of its steps",
+    () =>
+      Effect.gen(function*() {
+        const db = yield* freshDatabase(server)
+        const invoicesOf = Array.from({ length: 4 }, (_, i) => [
+          ...Array.from({ length: 5 }, (_, k) => `I${i}-${k}`),
+          "all"
+        ])
+        const serving = (i: number) =>
+          runProgram(clusteredFile, {
+            APPKERNEL_MONGO_HOST: server.url,
+            APPKERNEL_MONGO_DB: db,
+            APPKERNEL_JOBS_LOCK: "3 seconds",
+            INVOICES: invoicesOf[i]!.join(",")
+          })
+        const running = yield* Effect.forEach([0, 1, 2, 3], serving)
+        const stepsDone = withClient(server, (client) => client.db(db).collection("Step").countDocuments())
+        const until = (isReached: Effect.Effect<boolean>) =>
+          Effect.repeat(isReached, { until: (reached) => reached, schedule: Schedule.spaced("50 millis") })
+        for (const [i, steps] of [[0, 5], [1, 20]] as const) {
+          yield* until(Effect.map(stepsDone, (count) => count >= steps))
+          running[i]!.process.kill("SIGKILL")
+          yield* running[i]!.ended
+          running[i] = yield* serving(i)
+        }
+        yield* until(Effect.sync(() => running.every((one, i) => linesOf(one).length === invoicesOf[i]!.length)))
+        for (const [i, one] of running.entries()) {
+          const ended = new Map(linesOf(one).map(({ invoice, result }) => [invoice, result]))
+          assert.deepStrictEqual(ended, new Map(linesOf(one).map(({ invoice }) => [invoice, 6])))
+          assert.sameMembers(Array.from(ended.keys()), invoicesOf[i]!)
+        }
+        const steps = yield* withClient(server, (client) => client.db(db).collection("Step").find().toArray())
+        assert.lengthOf(steps, 21 * 3)
+        // A step is done again where its process was killed, or gave no sign of life for the time of the lock.
+        assert.isTrue(steps.every(({ times }) => times >= 1))
+        assert.isAbove(new Set(steps.flatMap(({ by }) => by)).size, 1)
+      }).pipe(Effect.scoped),
+    120_000
+  )
+})
+
+const clusteredFile = path.join(import.meta.dirname, "../support/clusteredWorkflows.ts")
 
 const programFile = path.join(import.meta.dirname, "../support/workflowProgram.ts")

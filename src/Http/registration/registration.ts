@@ -8,6 +8,7 @@ import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import type * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import type * as Job from "../../Jobs/Job.ts"
+import type * as Workflows from "../../Jobs/Workflows.ts"
 import * as Model from "../../Model/Model.ts"
 import type { StoreOptions } from "../../Repository/DocumentStore.ts"
 import type * as Repository from "../../Repository/Repository.ts"
@@ -151,7 +152,7 @@ export type Described = Model.Any & Resource.Hookless | Resource.AnyDescription 
  * @category models
  * @since 0.1.0
  */
-export type Target = Model.Any & Resource.Hookless | Resource.Any | Service.Any | Job.Any
+export type Target = Model.Any & Resource.Hookless | Resource.Any | Service.Any | Job.Any | Workflows.Implementation
 
 /**
  * The options for a target. A model's resource is made from them.
@@ -166,7 +167,7 @@ export type OptionsFor<
   Form extends number = never,
   Many extends Endpoint.ManyMethod = Endpoint.ManyMethod
 > = T extends { readonly modelName: string } ? ModelOptions<Methods, Name, Form, Many>
-  : T extends Job.Any ? never
+  : T extends Job.Any | Workflows.Implementation ? never
   : Options<Name, Many>
 
 /**
@@ -246,6 +247,7 @@ export type RequirementsOf<T> = T extends
   Resource.Implementation<infer _M, infer _Methods, infer _Actions, infer _E, infer R> ? R
   : T extends Service.Implementation<infer _Name, infer _Endpoints, infer R> ? R
   : T extends Job.Implementation<infer _JobName, infer _Payload, infer _E, infer R> ? R
+  : T extends Workflows.Implementation<infer R> ? R
   : never
 
 /**

@@ -39,6 +39,7 @@ export interface EngineParts {
   readonly additions: ReadonlyArray<Layer.Layer<never, never, HttpRouter.HttpRouter>>
   readonly migrations: ReadonlyArray<Migration>
   readonly jobs: ReadonlyArray<Job.Any>
+  readonly workflows: ReadonlyArray<Layer.Layer<never>>
   readonly schedules: ReadonlyArray<Job.Schedule>
   readonly webhooks?: Webhooks | undefined
   readonly options: Options

@@ -2,6 +2,7 @@
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import type * as Tracer from "effect/Tracer"
@@ -21,7 +22,7 @@ import type { ServiceSurroundings } from "./surroundings.ts"
 
 /** Does them in the background until the scope closes. */
 export const doingJobs = Effect.fnUntraced(function*(
-  { api, jobs, registrations, schedules, webhooks }: ServiceParts,
+  { api, jobs, registrations, schedules, webhooks, workflows }: ServiceParts,
   { access, causes, doors, isMeasured, repositories }: Omit<ServiceSurroundings, "causes"> & {
     readonly causes: BoundedCache<Tracer.AnySpan> | undefined
     readonly doors: Doors
@@ -70,6 +71,8 @@ export const doingJobs = Effect.fnUntraced(function*(
         }
       })
   )
+  // Jobs may begin them.
+  yield* Layer.build(Layer.mergeAll(Layer.empty, ...workflows))
   const scheduled = yield* Effect.forEach(schedules, scheduledOf)
   const own = told === undefined ? [] : [told.implementation]
   yield* runJobs([...jobs, ...own, ...scheduled.map(({ implementation }) => implementation)], {

@@ -65,5 +65,5 @@ export const serve = Effect.fnUntraced(function*(parts: ServiceParts) {
 
 // internal
 
-const hasJobs = ({ jobs, schedules, webhooks }: ServiceParts): boolean =>
-  jobs.length + schedules.length > 0 || webhooks !== undefined
+const hasJobs = ({ jobs, schedules, webhooks, workflows }: ServiceParts): boolean =>
+  jobs.length + schedules.length + workflows.length > 0 || webhooks !== undefined

@@ -14,6 +14,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { randomInt } from "node:crypto"
 import { hostname } from "node:os"
+import { configOf } from "../../internal/configurationKeys.ts"
 import { DocumentStore } from "../../Repository/DocumentStore.ts"
 import { messageIndexes, messages, storedMessages } from "./messageStorage.ts"
 import { storedRunners } from "./runnerStorage.ts"
@@ -37,12 +38,20 @@ const runnerStorage = Layer.effect(
   })
 )
 
-const config = Layer.unwrap(Effect.map(DocumentStore, ({ isolation }) =>
+const config = Layer.unwrap(Effect.gen(function*() {
+  const { isolation } = yield* DocumentStore
   // A store that one process has at a time has one runner, which has its locks again at once after it was killed.
-  isolation === "serializable"
-    ? ShardingConfig.layerDefaults
+  if (isolation === "serializable") return ShardingConfig.layerDefaults
+  const lock = Duration.toMillis(yield* configOf("jobs.lock"))
+  return ShardingConfig.layer({
     // Nobody connects to it. Containers may have one name of a host, and each of them the process 1.
-    : ShardingConfig.layer({ runnerAddress: Option.some(RunnerAddress.make(hostname(), randomInt(2 ** 47))) })))
+    runnerAddress: Option.some(RunnerAddress.make(hostname(), randomInt(2 ** 47))),
+    shardLockExpiration: lock,
+    shardLockRefreshInterval: lock / 3,
+    // What another runner has stored is found in this time.
+    entityMessagePollInterval: "1 second"
+  })
+}))
 
 /** The engine with what it runs on. Runners say nothing to each other: each finds what is its own in the store. */
 export const workflowEngine = ClusterWorkflowEngine.layer.pipe(
