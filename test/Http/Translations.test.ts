@@ -295,6 +295,7 @@ describe("labels of operations / memory", () => {
   ).enableSecurity().enableExplorer()
 
   const german = {
+    services: { press: "Druckerei" },
     actions: { press: { run: "Drucken", sell: "Verkaufen" } },
     press: { run: { sheets: "Bogen" }, sell: { sheets: "Bögen" } }
   }
@@ -315,11 +316,12 @@ describe("labels of operations / memory", () => {
         assert.strictEqual(owner.headers["content-language"], "de")
         assert.strictEqual(owner.headers["vary"], "accept-encoding, accept-language, Authorization")
         assert.deepStrictEqual(owner.body["x-labels"], {
+          "press": { label: "Druckerei" },
           "press.run": run,
           "press.sell": { label: "Verkaufen", arguments: { sheets: "Bögen" } }
         })
         const printer = yield* described("printer", "de")
-        assert.deepStrictEqual(printer.body["x-labels"], { "press.run": run })
+        assert.deepStrictEqual(printer.body["x-labels"], { "press": { label: "Druckerei" }, "press.run": run })
         assert.notInclude(printer.text, "Verkaufen")
         const english = yield* described("owner", "en")
         assert.deepStrictEqual([english.headers["content-language"], english.body["x-labels"]], ["en", {}])

@@ -202,7 +202,7 @@ inBrowser("The home of the explorer", (open) => {
         await page.getByRole("button", { name: "Translate" }).or(page.getByRole("button", { name: "English" })).first()
           .click()
         await page.getByRole("menuitem", { name: "Deutsch" }).click()
-        await page.getByRole("button", { name: "Papier bestellen" }).click()
+        await page.getByRole("group", { name: "Lager" }).getByRole("button", { name: "Papier bestellen" }).click()
         await page.getByLabel("Bogen *").waitFor()
       })
       const other = yield* opened(open, baseUrl)

@@ -213,6 +213,8 @@ export interface ActionDescription {
   /** Its name in its resource, `change_password`; that of an operation has its service: `payments.pay`. */
   readonly name: string
   readonly label: string
+  /** What people call the service of an operation, if it is called otherwise than its registration. */
+  readonly service?: string | undefined
   readonly help?: string | undefined
   readonly on: "item" | "collection" | "service"
   readonly method: string

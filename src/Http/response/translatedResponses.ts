@@ -202,7 +202,8 @@ export const operationLabels = (
   return language && {
     tag: language.tag,
     headers: headersOf(language),
-    of: (calls) => callLabels(calls, language)._actions ?? {}
+    of: (calls) => callLabels(calls, language)._actions ?? {},
+    ofService: (name) => language.text(`services.${name}`)
   }
 }
 
@@ -211,6 +212,8 @@ export interface OperationLabels {
   readonly tag: string
   readonly headers: Headers
   readonly of: (calls: ReadonlyArray<LabelledCall>) => { readonly [name: string]: object }
+  /** What people call a service, by the name of its registration. */
+  readonly ofService: (name: string) => string | undefined
 }
 
 /** An action or an operation, by whose names a catalogue has its label and those of its arguments. */

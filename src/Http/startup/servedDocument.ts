@@ -55,10 +55,16 @@ export const describedFile = ({ document, labels, pages, registrations }: {
   const ids = new Set(
     Object.values(document.paths).flatMap((item) => Object.values(item).map(({ operationId }) => operationId))
   )
-  const calls = registrations.filter(({ _tag }) => _tag === "Service").flatMap(({ calls, name: registration }) =>
-    calls.map((call) => ({ ...labelledCall(registration, call), name: `${registration}.${call.name}` }))
-  ).filter(({ name }) => ids.has(name))
-  return File.make(JSON.stringify({ ...described, "x-labels": labels.of(calls) }), {
+  const services = registrations.filter(({ _tag }) => _tag === "Service").map(({ calls, name }) => ({
+    name,
+    label: labels.ofService(name),
+    calls: calls.map((call) => ({ ...labelledCall(name, call), name: `${name}.${call.name}` }))
+      .filter((call) => ids.has(call.name))
+  }))
+  const own = services.filter(({ calls, label }) => label !== undefined && calls.length > 0)
+  const named = Object.fromEntries(own.map(({ label, name }) => [name, { label }]))
+  const called = labels.of(services.flatMap(({ calls }) => calls))
+  return File.make(JSON.stringify({ ...described, "x-labels": { ...named, ...called } }), {
     contentType,
     headers: { ...labels.headers, vary: "accept-encoding, accept-language" }
   })

@@ -35,6 +35,7 @@ interface Known {
   readonly labels: ReadonlySet<string>
   /** Those of resources, and the operations of services. */
   readonly actions: ReadonlySet<string>
+  readonly services: ReadonlySet<string>
   /** The keys that the labels of arguments begin with. */
   readonly calls: ReadonlyArray<string>
   /** Fields and parameters by name. */
@@ -53,6 +54,7 @@ const isUsed = (key: string, known: Known): boolean => {
   const place = rest.join(".")
   if (first === "models" || first === "collections") return [...known.models].some((one) => one.modelName === place)
   if (first === "actions") return known.actions.has(place)
+  if (first === "services") return known.services.has(place)
   if (first === "help") return known.labels.has(place)
   if (first === "values") return known.labels.has(rest.slice(0, 2).join("."))
   if (!key.startsWith("validators.")) return isLabel(key, known)
@@ -96,6 +98,7 @@ const knownIn = (registrations: ReadonlyArray<Registration>): Known => {
       Array.from(models).flatMap((model) => Object.keys(model.store.fields).map((key) => `${model.modelName}.${key}`))
     ),
     actions: new Set(registrations.flatMap(({ calls, name }) => calls.map((call) => `${name}.${call.name}`))),
+    services: new Set(registrations.filter(({ _tag }) => _tag === "Service").map(({ name }) => name)),
     calls: registrations.flatMap(({ calls, name }) => calls.map((call) => `${name}.${call.name}.`)),
     names: new Set([...parameters, ...names, ...given.map(([name]) => name)]),
     errors: new Set([...Object.keys(en), ...errors.map((error) => `errors.${error[serviceErrorTypeId].tag}`)]),

@@ -32,24 +32,27 @@ export const Operations = () => {
     <Box component="section">
       <Typography variant="h2" sx={{ mb: 1 }}>{translate("explorer.home.operations")}</Typography>
       <Card sx={{ px: 2, py: 1.5, display: "grid", gap: 1.25 }}>
-        {Array.from(services, ([service, offered]) => (
-          // oxlint-disable-next-line jsx-a11y/prefer-tag-over-role -- a `fieldset` is of a form
-          <Box key={service} role="group" aria-label={labelOf(service)}>
-            <Typography variant="body2" color="textSecondary" sx={{ mb: 0.5 }}>{labelOf(service)}</Typography>
-            <Box sx={{ display: "flex", flexWrap: "wrap", gap: 1 }}>
-              {offered.map((operation) => (
-                <Button
-                  key={operation.name}
-                  variant="outlined"
-                  color={operation.isDestructive ? "error" : "primary"}
-                  onClick={() => setChosen(operation)}
-                >
-                  {operation.label}
-                </Button>
-              ))}
+        {Array.from(services, ([service, offered]) => {
+          const label = offered[0]?.service ?? labelOf(service)
+          return (
+            // oxlint-disable-next-line jsx-a11y/prefer-tag-over-role -- a `fieldset` is of a form
+            <Box key={service} role="group" aria-label={label}>
+              <Typography variant="body2" color="textSecondary" sx={{ mb: 0.5 }}>{label}</Typography>
+              <Box sx={{ display: "flex", flexWrap: "wrap", gap: 1 }}>
+                {offered.map((operation) => (
+                  <Button
+                    key={operation.name}
+                    variant="outlined"
+                    color={operation.isDestructive ? "error" : "primary"}
+                    onClick={() => setChosen(operation)}
+                  >
+                    {operation.label}
+                  </Button>
+                ))}
+              </Box>
             </Box>
-          </Box>
-        ))}
+          )
+        })}
       </Card>
       {chosen !== undefined && (
         <Suspense>

@@ -285,7 +285,9 @@ const operationsOf = (
       isJson && name !== "changes" && path !== tokenPath && path !== `${tokenPath}/revoke`
     ).map((operation) => {
       const name = `${registration}.${operation.name}`
-      return labelled(actionOf(operation, "service", name, context), jsonObject(jsonMember(labels, name)))
+      const action = labelled(actionOf(operation, "service", name, context), jsonObject(jsonMember(labels, name)))
+      const service = jsonText(jsonObject(jsonMember(labels, registration))["label"])
+      return service === undefined ? action : { ...action, service }
     })
   )
 }
