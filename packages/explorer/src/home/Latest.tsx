@@ -1,7 +1,7 @@
 import type { ResourceDescription } from "@appkernel/react-admin"
 import { Box, Chip, Skeleton, Typography } from "@mui/material"
 import { useQueryClient } from "@tanstack/react-query"
-import { useEffect, useState } from "react"
+import { memo, startTransition, useDeferredValue, useEffect, useState } from "react"
 import { useLocaleState, useTranslate } from "react-admin"
 import { ago } from "../data/ago.ts"
 import { instantOf } from "../data/dateTime.ts"
@@ -44,7 +44,9 @@ const useHappened = (resources: ReadonlyArray<ResourceDescription>): ReadonlyArr
         if (resource === undefined || id === undefined) return
         const document = { ...record, id: String(id) }
         const entry = { resource, document, time: time ?? new Date(), change: operation }
-        setHappened((before) => [entry, ...before.filter((one) => keyOf(one) !== keyOf(entry))].slice(0, newestCount))
+        startTransition(() =>
+          setHappened((before) => [entry, ...before.filter((one) => keyOf(one) !== keyOf(entry))].slice(0, newestCount))
+        )
       },
       { latest: newestCount }
     )
@@ -54,22 +56,13 @@ const useHappened = (resources: ReadonlyArray<ResourceDescription>): ReadonlyArr
 
 /** What has happened lately, and the documents that are newest, of all models that say when theirs were made or changed. */
 export const Latest = ({ resources }: { readonly resources: ReadonlyArray<ResourceDescription> }) => {
-  const translate = useTranslate()
-  const [locale] = useLocaleState()
   const happened = useHappened(resources)
   const dated = resources.flatMap((resource) => {
     const field = newestField(resource)
     return field === undefined ? [] : [{ resource, field }]
   })
   const answers = useNewest(dated.map(({ resource }) => resource))
-  if (answers.some(({ isPending }) => isPending)) {
-    // As high as what comes, so that nothing jumps.
-    return (
-      <Box component="output" sx={{ display: "block", px: 2 }} aria-label={translate("ra.page.loading")}>
-        {Array.from({ length: newestCount }, (_, i) => <Skeleton key={i} height={57} animation={false} />)}
-      </Box>
-    )
-  }
+  const isPending = answers.some((answer) => answer.isPending)
   const dating = answers.flatMap(({ data }, i) => {
     const { field, resource } = dated[i]!
     return (data?.data ?? []).flatMap((document): ReadonlyArray<Entry> => {
@@ -81,12 +74,27 @@ export const Latest = ({ resources }: { readonly resources: ReadonlyArray<Resour
   const newest = [...happened, ...dating.filter((entry) => !known.has(keyOf(entry)))]
     .toSorted((one, other) => other.time.getTime() - one.time.getTime())
     .slice(0, newestCount)
-  if (newest.length === 0) {
+  // In parts, between which the browser answers.
+  return <Entries entries={useDeferredValue(isPending ? undefined : newest)} />
+}
+
+const Entries = memo(({ entries }: { readonly entries: ReadonlyArray<Entry> | undefined }) => {
+  const translate = useTranslate()
+  const [locale] = useLocaleState()
+  if (entries === undefined) {
+    // As high as what comes, so that nothing jumps.
+    return (
+      <Box component="output" sx={{ display: "block", px: 2 }} aria-label={translate("ra.page.loading")}>
+        {Array.from({ length: newestCount }, (_, i) => <Skeleton key={i} height={57} animation={false} />)}
+      </Box>
+    )
+  }
+  if (entries.length === 0) {
     return <Typography sx={{ p: 2 }} color="textSecondary">{translate("explorer.home.noChanges")}</Typography>
   }
   return (
     <Box component="ul" sx={{ m: 0, p: 0, listStyle: "none" }}>
-      {newest.map(({ change, document, resource, time }) => (
+      {entries.map(({ change, document, resource, time }) => (
         <Box
           component="li"
           key={`${resource.name} ${document.id}`}
@@ -123,4 +131,4 @@ export const Latest = ({ resources }: { readonly resources: ReadonlyArray<Resour
       ))}
     </Box>
   )
-}
+})
