@@ -9,6 +9,8 @@ import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import type * as Schema from "effect/Schema"
 import type * as Model from "../Model/Model.ts"
 import type { Id } from "./description/documents.ts"
+import type { Conditions } from "./description/requests.ts"
+import type { responses } from "./HttpError.ts"
 import type * as Operation from "./Operation.ts"
 
 /**
@@ -104,9 +106,10 @@ export interface Endpoint<M extends Model.Any, Name extends string, O extends Op
       >,
       Operation.Operation.QueryOf<O>,
       Operation.Operation.PayloadSchemaOf<O>,
-      Operation.Operation.HeadersOf<O>,
+      Operation.Operation.MethodOf<O> extends "GET" ? never : typeof Conditions,
       Operation.Operation.AnswerOf<Operation.Operation.SuccessOf<O>>,
-      Operation.Operation.FailureOf<O>
+      | Operation.Operation.FailureOf<O>
+      | (Operation.Operation.MethodOf<O> extends "GET" ? never : typeof responses.PreconditionFailed)
     >
 {
   readonly "~Anonymous"?: Operation.Operation.IsAnonymous<O>

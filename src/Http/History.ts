@@ -33,9 +33,7 @@ import type { Action } from "./Action.ts"
 import { type Result, result } from "./description/documents.ts"
 import type { Parameter } from "./description/queryParameters.ts"
 import * as Raw from "./description/raw.ts"
-import { Conditions } from "./description/requests.ts"
 import { Links } from "./Envelope.ts"
-import { responses } from "./HttpError.ts"
 
 const typeId = "~appkernel/History"
 
@@ -265,15 +263,11 @@ const changesOptions = {
   success: Raw.response({ contentType: "application/json-patch+json" })
 } as const
 
-/** A restore has the preconditions of a write. */
-const conditional = { headers: Conditions, errors: [responses.PreconditionFailed] } as const
-
 const restoreOptions = {
   method: "POST",
   path: "revisions/:revision/restore",
   summary: "Write the fields of a former state again",
-  params: byRevision,
-  conditional
+  params: byRevision
 } as const
 
 const deletedOptions = {
@@ -286,8 +280,7 @@ const deletedOptions = {
 const restoreDeletedOptions = {
   method: "POST",
   path: "restore",
-  summary: "Take the deletion of a document back",
-  conditional
+  summary: "Take the deletion of a document back"
 } as const
 
 const purgeOptions = {

@@ -281,7 +281,7 @@ export const make = ({ api: described, policy, registrations }: Source, options:
     const completed = registration?._tag !== "Resource"
       ? operation
       : standard === undefined
-      ? "conditional" in (call?.options ?? {})
+      ? call !== undefined && call.method !== "GET"
         ? completeConditional(operation, method.toUpperCase(), registration)
         : operation
       : completeStandard(operation, standard, {

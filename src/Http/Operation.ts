@@ -14,7 +14,7 @@ import type { BulkInsertFailed, DocumentInvalid } from "../Repository/Repository
 import type { CurrentUser } from "../Security/CurrentUser.ts"
 import type { Collection, Representation } from "./description/documents.ts"
 import type { Method } from "./description/endpoint.ts"
-import type { Options, Part, Preconditions } from "./description/operationOptions.ts"
+import type { Options, Part } from "./description/operationOptions.ts"
 import type { ClassOf, ResponseOf } from "./description/ownErrors.ts"
 import type * as Raw from "./description/raw.ts"
 import type {
@@ -29,7 +29,7 @@ import type {
 } from "./HttpError.ts"
 import type { UpstreamError } from "./UpstreamError.ts"
 
-export type { Members, Options, Part, Preconditions } from "./description/operationOptions.ts"
+export type { Members, Options, Part } from "./description/operationOptions.ts"
 
 /**
  * The parts of a request, decoded.
@@ -225,9 +225,6 @@ export declare namespace Operation {
     : O extends { readonly query: infer P extends Part } ? SentOf<P>
     : never
 
-  /** The schema of the headers: those of preconditions, where the framework looks at them. */
-  export type HeadersOf<O> = O extends { readonly conditional: Preconditions } ? O["conditional"]["headers"] : never
-
   /** The schema of the result of a handler. */
   export type SuccessOf<O extends Options> = O extends { readonly success: infer P extends Part }
     ? P extends Schema.Top ? P : P extends Schema.Struct.Fields ? Schema.Struct<P> : never
@@ -259,7 +256,6 @@ export declare namespace Operation {
   /** The failures of a call. */
   export type FailureOf<O extends Options> =
     | (O extends { readonly error: infer E } ? ResponseOf<E> : never)
-    | (O extends { readonly conditional: Preconditions } ? O["conditional"]["errors"][number] : never)
     | (typeof responses)[
       | "BadRequest"
       | "NotFound"
@@ -344,7 +340,7 @@ export interface Endpoint<Name extends string, O extends Options> extends
     [Operation.PathParameters<O["path"]>] extends [never] ? never : Schema.Struct<Operation.ParamFieldsOf<O>>,
     Operation.QueryOf<O>,
     Operation.PayloadSchemaOf<O>,
-    Operation.HeadersOf<O>,
+    never,
     Operation.AnswerOf<Operation.SuccessOf<O>>,
     Operation.FailureOf<O>
   >

@@ -299,7 +299,8 @@ public class Calls {
     printed.put("get", things.thingsGet(thing.getId(), null, null, null).getThing().getText());
     printed.put("patch",
       things.thingsPatch(thing.getId(), new ThingPatch().text("two"), whole, null, null).getThing().getText());
-    printed.put("action", things.thingsRename(thing.getId(), new ThingsRenameRequest().text("three")).getText());
+    printed.put("action",
+      things.thingsRename(thing.getId(), new ThingsRenameRequest().text("three"), null, null).getText());
     try {
       things.thingsCreate(newThing("no", 13), null, null, null);
     } catch (ApiException error) {

@@ -11,10 +11,11 @@ import type * as Model from "../../Model/Model.ts"
 import { responses } from "../HttpError.ts"
 import { bodyFailures, failures } from "./declaredFailures.ts"
 import { byId, collection, representation } from "./documents.ts"
-import type { Members, Options, Part, Preconditions } from "./operationOptions.ts"
+import type { Members, Options, Part } from "./operationOptions.ts"
 import { errorList, responsesOf } from "./ownErrors.ts"
 import { parametersIn, pathProblem } from "./pathShape.ts"
 import { rawOf } from "./raw.ts"
+import { Conditions } from "./requests.ts"
 import type { Method } from "./standardEndpoints.ts"
 import { Tags } from "./tags.ts"
 
@@ -25,14 +26,13 @@ export const successOf = ({ success = Schema.Void }: Options): Schema.Top => sch
 /** The schema of what callers send for a part of the request: its models in their `create` form. */
 export const sentOf = (part: Part): Schema.Top => rawOf(part) === undefined ? sentForm(schemaOf(part)) : schemaOf(part)
 
-export const payloadOf = ({ payload }: Options): Schema.Top | undefined =>
-  payload === undefined ? undefined : sentOf(payload)
+export const payloadOf = ({ payload }: Options): Schema.Top | undefined => payload && sentOf(payload)
 
 /** The fields of a part of the request; none if there is no such part, or if its members have no names. */
 export const partFields = (part: Part | undefined): Schema.Struct.Fields => {
-  const sent = part === undefined ? undefined : sentOf(part)
+  const sent = part && sentOf(part)
   // The fields of a struct or a class.
-  return sent !== undefined && "fields" in sent ? sent.fields as Schema.Struct.Fields : {}
+  return sent && "fields" in sent ? sent.fields as Schema.Struct.Fields : {}
 }
 
 /** The schema of the parameters with the names. Those without a schema of their own are texts. */
@@ -57,7 +57,8 @@ export const endpointOf = (
   { method, name, options, path }: Call,
   model?: Model.Any
 ): HttpApiEndpoint.Constraint => {
-  const { conditional }: Options & { readonly conditional?: Preconditions } = options
+  // An action of another method may change its document.
+  const isConditional = model && method !== "GET"
   const payload = payloadOf(options)
   const parameters = parametersIn(path)
   // A client decodes a response as the first matching error. The application's errors have more fields than the
@@ -67,22 +68,22 @@ export const endpointOf = (
     responses.BadRequest,
     responses.NotFound,
     responses.Conflict,
-    ...conditional?.errors ?? [],
-    ...(payload === undefined || !hasBody(method) ? failures : bodyFailures)
+    ...isConditional ? [responses.PreconditionFailed] : [],
+    ...(payload && hasBody(method) ? bodyFailures : failures)
   ]
   // The platform sends the payload of a DELETE in the body. Here it is in the query, as for a GET.
-  const isPayloadInQuery = method === "DELETE" && payload !== undefined
-  const query = { ...(isPayloadInQuery ? partFields(options.payload) : {}), ...partFields(options.query) }
+  const isPayloadInQuery = payload && method === "DELETE"
+  const query = { ...isPayloadInQuery && partFields(options.payload), ...partFields(options.query) }
   const endpoint = HttpApiEndpoint.make(method)(name, path, {
     params: parameters.length === 0
       ? undefined
       : Schema.Struct({
         ...partFields(paramsOf(parameters, partFields(options.params))),
-        ...model === undefined ? {} : byId(model).fields
+        ...model && byId(model).fields
       }),
     // The type of a dynamic method does not express whether the schemas are valid for the query or the payload.
     query: Object.keys(query).length === 0 ? undefined : Schema.Struct(query) as never,
-    headers: conditional?.headers as never,
+    headers: isConditional ? Conditions as never : undefined,
     payload: isPayloadInQuery ? undefined : payload as never,
     success: HttpApiSchema.status(options.status ?? 200)(answerOf(successOf(options))),
     error: errors
@@ -137,10 +138,10 @@ export const partProblem = ({ method, name, options, path }: Call): string | und
   const { params, payload } = options
   const problem = pathProblem(path, name, true)
   if (problem !== undefined) return problem
-  if (payload !== undefined && !hasBody(method) && !("fields" in sentOf(payload))) {
+  if (payload && !hasBody(method) && !("fields" in sentOf(payload))) {
     return `the payload of ${name} is in the query, since its method is ${method}, and has no named members`
   }
   const parameters = parametersIn(path)
   const surplus = Object.keys(partFields(params)).find((param) => !parameters.includes(param))
-  return surplus === undefined ? undefined : `the path of ${name} has no parameter ${surplus}`
+  return surplus && `the path of ${name} has no parameter ${surplus}`
 }

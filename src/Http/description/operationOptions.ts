@@ -96,14 +96,3 @@ export interface Options {
   /** Marks the operation as deprecated in the documentation. Its behaviour does not change. */
   readonly deprecated?: boolean | undefined
 }
-
-/**
- * What an action of the framework declares that has preconditions (RFC 9110, section 13): its headers, and how it fails by them.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Preconditions {
-  readonly headers: Schema.Struct<Schema.Struct.Fields>
-  readonly errors: ReadonlyArray<Schema.Top>
-}

@@ -19,10 +19,9 @@ import {
 
 const text = Schema.optionalKey(Schema.String)
 
-/** The preconditions of a request that addresses one document (RFC 9110, section 13). */
 const conditions = { "if-match": text, "if-none-match": text }
 
-/** @internal */
+/** The preconditions of a request that addresses one document (RFC 9110, section 13). */
 export const Conditions = Schema.Struct(conditions)
 
 /** @internal */

@@ -15,7 +15,7 @@ import type { WireText } from "../response/wireText.ts"
 /** The documents of a registration for callers with a set of grants, as `GET` of each of them answers. */
 export interface Embeddable {
   readonly model: Model.Any
-  readonly view: Pick<ModelView, "model" | "of">
+  readonly view: Pick<ModelView, "isReadable" | "model" | "of">
   readonly relations: ReadonlyArray<Relation>
   readonly documents: Pick<ReturnType<typeof documentOperationsOf<Model.Any>>, "find" | "findById">
   readonly representations: Representations

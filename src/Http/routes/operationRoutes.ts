@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaParser from "effect/SchemaParser"
@@ -22,8 +23,10 @@ import {
   withoutTextSuffix
 } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
-import { apartFromAddressed, identifierOf } from "../../Repository/internal.ts"
+import type { Document } from "../../Repository/DocumentStore.ts"
+import { apartFromAddressed, documentEncoder, identifierOf, textOfId } from "../../Repository/internal.ts"
 import type { Repository } from "../../Repository/Repository.ts"
+import { VersionConflict } from "../../Repository/RepositoryError.ts"
 import {
   formType,
   hasBody,
@@ -39,6 +42,7 @@ import { rawOf } from "../description/raw.ts"
 import type { Limits } from "../KernelConfig.ts"
 import type { Parameters } from "../query/urlQuery.ts"
 import { mediaTypeOf, readJson, readParameters } from "../request/jsonBody.ts"
+import * as preconditions from "../request/preconditions.ts"
 import { readRaw, unreadableOf } from "../request/rawBody.ts"
 import { rejectExcess } from "../request/unknownKeys.ts"
 import type { HandlerFailure } from "../response/handlerFailures.ts"
@@ -47,7 +51,15 @@ import { parameters as parametersOf, payloadFields } from "../response/problemFi
 import { makeBadRequest } from "../response/translatedResponses.ts"
 import type { Translations } from "../Translations.ts"
 import type { ImplementedOperation as Call } from "./implemented.ts"
-import { acceptedRoute, headersOf, jsonRoute, notFound, type Route, unknownParameters } from "./route.ts"
+import {
+  acceptedRoute,
+  headersOf,
+  jsonRoute,
+  notFound,
+  type RequestFiber,
+  type Route,
+  unknownParameters
+} from "./route.ts"
 
 export interface OperationSurroundings extends ResultSurroundings {
   readonly limits: Limits
@@ -59,6 +71,8 @@ export interface OperationSurroundings extends ResultSurroundings {
   readonly tellsTransactions: boolean
   readonly translations: Translations
   readonly repository: Repository<Model.Any> | undefined
+  /** The entity tags of the documents of actions, as the caller of the fiber's request sees them. */
+  readonly tagsFor?: ((fiber: RequestFiber) => (document: Document) => string | undefined) | undefined
 }
 
 /** The route of an action or operation. Actions get their documents from `repository`. */
@@ -90,6 +104,8 @@ export const operationRoute = (call: Call, surroundings: OperationSurroundings):
     ...(hasBody(method) ? [] : Object.keys(partFields(payload)))
   ])
 
+  const underConditions = call.responds === true ? undefined : preconditionsOf(call, surroundings)
+
   const handle = Effect.withFiber<HttpServerResponse.HttpServerResponse, HandlerFailure | InvalidRequest>((fiber) => {
     // The router adds the parameters of each request to the context.
     const { params } = Context.getUnsafe(fiber.context, HttpRouter.RouteContext)
@@ -104,10 +120,13 @@ export const operationRoute = (call: Call, surroundings: OperationSurroundings):
     return Effect.flatMap(
       instance,
       (first) =>
-        Effect.flatMap(
-          read,
-          (parts) => Effect.flatMap(apartFromAddressed(run(...first, parts)), (value) => finished(value, request.url))
-        )
+        Effect.flatMap(read, (parts) => {
+          const performed = apartFromAddressed(run(...first, parts))
+          return Effect.flatMap(
+            underConditions === undefined ? performed : underConditions(first[0], headersOf(request), fiber, performed),
+            (value) => finished(value, request.url)
+          )
+        })
     )
   })
   const handled = Effect.catch(
@@ -138,6 +157,38 @@ const withinLimit = (
       HttpServerRequest.MaxBodySize,
       ByteSize.bytes(maxSize)
     )
+}
+
+/**
+ * Performs an action that may change its document under the preconditions of its request, as a `PATCH` is. One whose document another
+ * write changes meanwhile fails as they do.
+ */
+const preconditionsOf = ({ method }: Call, { repository, tagsFor }: OperationSurroundings) => {
+  if (repository === undefined || tagsFor === undefined || method === "GET") return undefined
+  const { model } = repository
+  const documentOf = documentEncoder(model)
+  return <A>(
+    instance: unknown,
+    headers: preconditions.Headers,
+    fiber: RequestFiber,
+    performed: Effect.Effect<A, HandlerFailure>
+  ): Effect.Effect<A, HandlerFailure | InvalidRequest> => {
+    const conditions = preconditions.read(headers)
+    if (Result.isFailure(conditions)) return Effect.fail(new InvalidRequest(conditions.failure))
+    const check = preconditions.checkOf(conditions.success, (document) => tagsFor(fiber)(document))
+    if (check === undefined) return performed
+    const document = documentOf(instance)
+    return Effect.andThen(
+      check(document),
+      Effect.catchIf(
+        performed,
+        (error) =>
+          error instanceof VersionConflict && error.model === model.modelName &&
+          error.id === textOfId(document["_id"]),
+        () => Effect.fail(preconditions.failed)
+      )
+    )
+  }
 }
 
 /** Reads the parts of a request that its handler gets. */

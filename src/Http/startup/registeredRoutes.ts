@@ -17,6 +17,7 @@ import * as KernelConfig from "../KernelConfig.ts"
 import type { Live } from "../live/live.ts"
 import { makeListResponses } from "../response/listResponse.ts"
 import { linksBy, linksFrom } from "../response/operationResponse.ts"
+import { documentTags } from "../response/representation.ts"
 import { makeResponseBudget } from "../response/responseBudget.ts"
 import type { BadRequestResponder } from "../response/translatedResponses.ts"
 import { KeptTexts } from "../response/wireText.ts"
@@ -101,7 +102,15 @@ export const registeredRoutes = Effect.fnUntraced(function*(made: Made) {
       ...yield* manyRoutes(registration, repository, standard, { ...made, cursors, lists, views: surroundings.views }),
       ...operationRoutesOf(
         { ...registration, calls: own.calls },
-        { ...surroundings, linksOf: linksFrom(registration, linksOf), repository },
+        {
+          ...surroundings,
+          linksOf: linksFrom(registration, linksOf),
+          repository,
+          tagsFor: (fiber) => {
+            const { representations, view } = embeddableBy(Context.get(fiber.context, AccessDecision)?.endpoint)
+            return documentTags(model, representations, view)(fiber)
+          }
+        },
         resource
       )
     )
@@ -199,7 +208,7 @@ const doorTo = (
 const operationRoutesOf = (
   registration: Registered,
   { live, ...surroundings }:
-    & Pick<OperationSurroundings, "limits" | "linksOf" | "lists" | "repository" | "translations" | "views">
+    & Pick<OperationSurroundings, "limits" | "linksOf" | "lists" | "repository" | "tagsFor" | "translations" | "views">
     & {
       readonly live: Live | undefined
     },
