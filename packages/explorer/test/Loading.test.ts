@@ -117,6 +117,7 @@ inBrowser("The explorer", (open) => {
         await page.reload()
         await page.getByText("Bücher").first().waitFor()
         assert.deepStrictEqual(asked, ["de"])
+        await page.getByText("reader@example.com").first().waitFor()
 
         await context.route("**/assets/german-*", (route) => route.abort())
         await page.reload()

@@ -63,7 +63,7 @@ export const signingIn = (
     return Effect.gen(function*() {
       yield* assertOwnPage(request)
       const { grant_type: grant = "", password, username } = yield* readParameters(request, limits)
-      const refresh = grant === "refresh_token" ? cookieOf(request, cookieName) : undefined
+      const [refresh, known] = grant === "refresh_token" ? cookieOf(request, cookieName) : []
       if (grant === "refresh_token" && refresh === undefined) {
         // Nobody is signed in, which is no mistake of a page that has just been opened.
         return HttpServerResponse.empty({ status: 204, headers: { "cache-control": "no-store" } })
@@ -77,8 +77,13 @@ export const signingIn = (
         return refused(answer, forgotten)
       }
       const { refresh_token: next, ...shown } = issued.value
-      return HttpServerResponse.jsonUnsafe(shown, {
-        headers: { "cache-control": "no-store", "set-cookie": cookieFor(request, cookieName, next, maxAge) }
+      // A token says who somebody is, and not what they call themselves.
+      const name = refresh !== undefined ? known : typeof username === "string" ? username : undefined
+      const kept = name === undefined || name.length > maxName
+        ? next
+        : `${next}~${Buffer.from(name).toString("base64url")}`
+      return HttpServerResponse.jsonUnsafe(name === undefined ? shown : { ...shown, username: name }, {
+        headers: { "cache-control": "no-store", "set-cookie": cookieFor(request, cookieName, kept, maxAge) }
       })
     })
   })
@@ -89,7 +94,7 @@ export const signingOut = ({ cookieName, revoke, store, tokenPath }: SessionOpti
     const request = Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
     return Effect.gen(function*() {
       yield* assertOwnPage(request)
-      const token = cookieOf(request, cookieName)
+      const [token] = cookieOf(request, cookieName)
       if (/[?&]everywhere=true(?:&|$)/u.test(request.url)) {
         const user = Context.getOrUndefined(context, CurrentUser)
         if (user === undefined) return yield* Effect.fail(errorOf("Unauthorized", "errors.CredentialsNeeded"))
@@ -113,10 +118,18 @@ const assertOwnPage = (request: HttpServerRequest.HttpServerRequest) => {
     : Effect.fail(errorOf("Forbidden", "errors.Denied"))
 }
 
-const cookieOf = (request: HttpServerRequest.HttpServerRequest, name: string): string | undefined => {
-  const value = request.cookies[name]
-  return value === undefined || value === "" ? undefined : value
+/** The refresh token, and the name with which its user has signed in. */
+const cookieOf = (
+  request: HttpServerRequest.HttpServerRequest,
+  name: string
+): readonly [token?: string, name?: string] => {
+  const [token = "", username] = (request.cookies[name] ?? "").split("~", 2)
+  if (token === "") return []
+  return username === undefined ? [token] : [token, Buffer.from(username, "base64url").toString()]
 }
+
+/** Longer names are not kept: cookies are short. */
+const maxName = 256
 
 /**
  * Without a path, it is for what is beside the endpoint, whatever prefix a proxy has. A browser takes it over https only, except on

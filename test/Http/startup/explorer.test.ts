@@ -168,7 +168,9 @@ describe("The explorer", () => {
       assert.match((yield* ask(session, proxied)).headers.getSetCookie()[0] ?? "", /; SameSite=Strict; Secure$/u)
       const renewed = yield* ask(session, form({ grant_type: "refresh_token" }, { cookie: cookieOf(signedIn.headers) }))
       assert.strictEqual(renewed.status, 200)
-      const { access_token: token } = JSON.parse(renewed.text)
+      const { access_token: token, username } = JSON.parse(renewed.text)
+      // The page goes on to call its user by the name with which they have signed in.
+      assert.strictEqual(username, "staff")
       const headers = { authorization: `Bearer ${token}` }
       assert.strictEqual((yield* ask("/office/explorer/openapi.json", { headers })).status, 200)
       // Another site neither signs in nor out.

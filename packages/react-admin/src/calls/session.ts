@@ -81,6 +81,7 @@ export const makeSession = ({ fetch, now, session, tokenUrl }: SessionOptions): 
     const access = jsonText(answer["access_token"])
     if (access === undefined) throw new KernelError(0, "The service has answered no token")
     plain = undefined
+    name = jsonText(answer["username"]) ?? name
     tokens = {
       access,
       refresh: jsonText(answer["refresh_token"]),
