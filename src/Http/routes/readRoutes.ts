@@ -26,8 +26,7 @@ import {
 } from "../description/queryParameters.ts"
 import { standardEndpoints } from "../description/standardEndpoints.ts"
 import type { Doors, Embeddable, PageReader } from "../expansion/embeddable.ts"
-import type { Expansion } from "../expansion/expansion.ts"
-import { planned } from "../expansion/planned.ts"
+import type * as Plans from "../expansion/expansion.ts"
 import type { Limits } from "../KernelConfig.ts"
 import type { Live } from "../live/live.ts"
 import { queryReader } from "../query/parameterReader.ts"
@@ -146,6 +145,23 @@ const runAfter = <A>(
     response
   )
 
+/** Decides what of the paths the caller may read. The code that embeds is loaded with the first request that asks for it. */
+const planned = (
+  context: ReadContext,
+  expand: UrlQuery.Expand | undefined
+): Effect.Effect<Plans.Expansion | undefined, HandlerFailure> =>
+  expand === undefined
+    ? Effect.undefined
+    : Effect.flatMap(
+      plans === undefined
+        ? Effect.map(Effect.promise(() => import("../expansion/expansion.ts")), (loaded) => plans = loaded)
+        : Effect.succeed(plans),
+      ({ plan }) => plan(context, expand, context.doors)
+    )
+
+// An `import` of what is loaded still resolves its name, and takes several turns.
+let plans: typeof Plans | undefined
+
 // -----------------------------------------------------------------------------
 // one document
 // -----------------------------------------------------------------------------
@@ -159,7 +175,7 @@ export const getRoute = (context: ReadContext): ResponseEffect => {
     const read = Object.keys(parameters).length === 0 ? everything : readSelection(parameters)
     if (Result.isFailure(read)) return respondBadRequest(read.failure)
     const { expand, fields } = read.success
-    const answer = (expansion: Expansion | undefined): ResponseEffect =>
+    const answer = (expansion: Plans.Expansion | undefined): ResponseEffect =>
       Effect.flatMap(
         documents.findById(id, options),
         (document) => {

@@ -1,0 +1,35 @@
+/** What programs load of expansion, writes of many, history, deleted documents and tables: nothing without them. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { execFile } from "node:child_process"
+import * as path from "node:path"
+import { promisify } from "node:util"
+
+const support = path.join(import.meta.dirname, "../../support")
+
+const loadedWith = (what: string) =>
+  Effect.promise(async () => {
+    const { stdout } = await promisify(execFile)(process.execPath, [
+      "--conditions=source",
+      "--import",
+      path.join(support, "sourceCondition.ts"),
+      path.join(support, "loadingProgram.ts"),
+      what
+    ])
+    const [, loaded] = /^loaded (.*)$/mu.exec(stdout) ?? []
+    return loaded?.split(",").filter((name) => name !== "")
+  })
+
+describe("a program that serves documents", () => {
+  it.effect.each<[what: string, modules: ReadonlyArray<string>]>([
+    ["none", []],
+    ["expand", ["expansion/budget", "expansion/expansion", "expansion/page", "expansion/referring"]],
+    ["many", ["many/items", "many/manyWrites", "many/writes"]],
+    ["history", ["history/historyHandlers"]],
+    ["deleted", ["history/deletedHandlers"]],
+    ["tables", ["response/tables"]]
+  ])("loads with %s only what it is for", ([what, modules]) =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* loadedWith(what), modules)
+    }), 60_000)
+})
