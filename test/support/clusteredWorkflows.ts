@@ -19,8 +19,7 @@ const step = (invoice: string, number: number) =>
     success: Schema.Finite,
     execute: Effect.gen(function*() {
       const store = yield* DocumentStore.DocumentStore
-      const by = { $inc: { times: 1 }, $addToSet: { by: process.pid } }
-      yield* store.updateOne("Step", { _id: `${invoice} ${number}` }, by, { upsert: true })
+      yield* store.updateOne("Step", { _id: `${invoice} ${number}` }, { $inc: { times: 1 } }, { upsert: true })
       return number
     }).pipe(Effect.orDie)
   })
