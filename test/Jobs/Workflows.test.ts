@@ -106,6 +106,6 @@ onMongo("Workflows / mongodb", (_, server) => {
   )
 })
 
-const clusteredFile = path.join(import.meta.dirname, "../support/clusteredWorkflows.ts")
+const clusteredFile = path.join(import.meta.dirname, "../support/clusteredWorkflowsProgram.ts")
 
 const programFile = path.join(import.meta.dirname, "../support/workflowProgram.ts")
