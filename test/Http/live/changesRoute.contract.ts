@@ -453,17 +453,18 @@ export const changesContract = <E>(
         }
       }).pipe(Effect.scoped, Effect.provide(configured)))
 
-    it.live("ends when the service stops", () => Effect.gen(function*() {
-      const stream = yield* Effect.scoped(Effect.gen(function*() {
-        const { changes } = yield* serving
-        const response = yield* call(`${changes}?live=sse&offset=now`)
-        const events = eventsOf(response)
-        yield* events.next
-        return events
-      }))
-      let last = yield* stream.next
-      while (last !== undefined) last = yield* stream.next
-    }).pipe(Effect.provide(configured)))
+    it.live("ends when the service stops", () =>
+      Effect.gen(function*() {
+        const stream = yield* Effect.scoped(Effect.gen(function*() {
+          const { changes } = yield* serving
+          const response = yield* call(`${changes}?live=sse&offset=now`)
+          const events = eventsOf(response)
+          yield* events.next
+          return events
+        }))
+        let last = yield* stream.next
+        while (last !== undefined) last = yield* stream.next
+      }).pipe(Effect.provide(configured)))
 
     it.live("shows nobody more than a list does, for as long as it is open", () =>
       Effect.gen(function*() {
