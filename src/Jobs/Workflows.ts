@@ -46,7 +46,7 @@ import type { DocumentStore } from "../Repository/DocumentStore.ts"
 import type { StoreError } from "../Repository/RepositoryError.ts"
 
 /**
- * How a workflow is done, as its `toLayer` returns it: for `KernelEngine.register`.
+ * How a workflow is done, as its `toLayer` returns it: for `KernelEngine.register`. What another layer provides nobody gets.
  *
  * @category models
  * @since 0.1.0

@@ -1,6 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { EmbeddedStore, Job, KernelEngine, Model, Repository, Resource, Workflows } from "appkernel"
-import { Effect, Layer, Schedule, Schema } from "effect"
+import { Effect, Fiber, Layer, Schedule, Schema } from "effect"
+import { TestClock } from "effect/testing"
 import { Activity, DurableClock, Workflow } from "effect/workflow"
 import * as path from "node:path"
 import { freshDirectory } from "../support/folders.ts"
@@ -61,9 +62,27 @@ it.live("A workflow that is registered is done by the service, and begun by a jo
     assert.strictEqual(state, "closed")
   }).pipe(Effect.scoped))
 
+it.effect("An execution waits until its workflow is registered, however long that takes", () =>
+  Effect.gen(function*() {
+    const Greeting = Workflow.make("Greeting", {
+      payload: { name: Schema.String },
+      success: Schema.String,
+      idempotencyKey: ({ name }) => name
+    })
+    const ended = yield* Effect.forkScoped(Greeting.execute({ name: "Ann" }))
+    // Longer than Effect's cluster waits by itself.
+    yield* TestClock.adjust("1 hour")
+    yield* Layer.build(Greeting.toLayer(({ name }) => Effect.succeed(`Hello ${name}`)))
+    const result = yield* Fiber.join(ended).pipe(Effect.raceFirst(Effect.forever(TestClock.adjust("1 second"))))
+    assert.strictEqual(result, "Hello Ann")
+  }).pipe(
+    Effect.scoped,
+    Effect.provide(Workflows.layer.pipe(Layer.provideMerge(EmbeddedStore.layerMemory)))
+  ))
+
 onMongo("Workflows / mongodb", (_, server) => {
   it.live(
-    "are done by four processes, also when some of them are killed, and each ends with what has come of its steps",
+    "are shared by four processes, and each ends with what has come of its steps",
     () =>
       Effect.gen(function*() {
         const db = yield* freshDatabase(server)
@@ -82,7 +101,7 @@ onMongo("Workflows / mongodb", (_, server) => {
         const stepsDone = withClient(server, (client) => client.db(db).collection("Step").countDocuments())
         const until = (isReached: Effect.Effect<boolean>) =>
           Effect.repeat(isReached, { until: (reached) => reached, schedule: Schedule.spaced("50 millis") })
-        // SecantusDB never ends the transaction of a client that was killed, where MongoDB does after a minute.
+        // SecantusDB never ends the transaction of a client that has gone, where MongoDB does after a minute.
         const victims = server.name.startsWith("SecantusDB") ? [] : [[0, 5], [1, 20]] as const
         for (const [i, steps] of victims) {
           yield* until(Effect.map(stepsDone, (count) => count >= steps))

@@ -2,6 +2,7 @@
  * Workflows of three steps with a wait between them, on MongoDB: the process executes those of its `INVOICES`, and says which have ended. It
  * does the steps of those of others, too.
  */
+import { NodeRuntime } from "@effect/platform-node"
 import { Effect, Layer, Schema } from "effect"
 import { Activity, DurableClock, Workflow } from "effect/workflow"
 import process from "node:process"
@@ -19,7 +20,7 @@ const step = (invoice: string, number: number) =>
     success: Schema.Finite,
     execute: Effect.gen(function*() {
       const store = yield* DocumentStore.DocumentStore
-      yield* store.updateOne("Step", { _id: `${invoice} ${number}` }, { $inc: { times: 1 } }, { upsert: true })
+      yield* store.updateOne("Step", { _id: `${invoice} ${number}` }, { $set: { number } }, { upsert: true })
       return number
     }).pipe(Effect.orDie)
   })
@@ -45,4 +46,4 @@ const program = Effect.gen(function*() {
   return yield* Effect.never
 }).pipe(Effect.provide(DunningLive.pipe(Layer.provideMerge(Workflows.layer), Layer.provideMerge(MongoStore.layer))))
 
-await Effect.runPromise(program)
+NodeRuntime.runMain(program)

@@ -41,23 +41,27 @@ export const addresses = ({ credentialsNeeded, field, respond, respondBadRequest
   const key = createHash("sha256").update(`appkernel/file\n${Redacted.value(secret)}`).digest()
 
   /** What a path says beside its claims, which nobody can read or change. */
-  const boundTo = (path: string): Buffer => Buffer.from(`${field}\n${path}`)
+  const besides = (path: string, isBound: boolean): Buffer =>
+    Buffer.from(`${field}\n${path}${isBound ? "\nbound" : ""}`)
 
   const readParameters = credentialsNeeded === undefined ? readOfNobody : readOfCaller
 
-  const sealed = (claims: string, path: string): string => {
+  const sealed = (claims: string, path: string, isBound: boolean): string => {
     const nonce = randomBytes(12)
-    const cipher = createCipheriv("aes-256-gcm", key, nonce).setAAD(boundTo(path))
+    const cipher = createCipheriv("aes-256-gcm", key, nonce).setAAD(besides(path, isBound))
     return Buffer.concat([nonce, cipher.update(claims, "utf8"), cipher.final(), cipher.getAuthTag()]).toString(
       "base64url"
     )
   }
 
-  const opened = (text: string, path: string): string => {
+  const opened = (text: string, path: string, isBound: boolean): Result.Result<Claims, unknown> => {
     const bytes = Buffer.from(text, "base64url")
-    const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, 12), { authTagLength: 16 })
-      .setAAD(boundTo(path)).setAuthTag(bytes.subarray(-16))
-    return decipher.update(bytes.subarray(12, -16), undefined, "utf8") + decipher.final("utf8")
+    const claims = Result.try(() => {
+      const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, 12), { authTagLength: 16 })
+        .setAAD(besides(path, isBound)).setAuthTag(bytes.subarray(-16))
+      return decipher.update(bytes.subarray(12, -16), undefined, "utf8") + decipher.final("utf8")
+    })
+    return Result.flatMap(claims, (claims) => decodeClaims(claims))
   }
 
   /** Answers with the address to who may read the file now. */
@@ -73,8 +77,8 @@ export const addresses = ({ credentialsNeeded, field, respond, respondBadRequest
       if (isBound && user === undefined && credentialsNeeded !== undefined) return credentialsNeeded
       const now = Math.floor(fiber.getRef(Clock.Clock).currentTimeMillisUnsafe() / 1000)
       const expires = now + Math.min(seconds, lifetimeFor(user, now, fiber))
-      const claims = JSON.stringify({ expires, ...user === undefined ? {} : { user }, ...isBound ? { isBound } : {} })
-      const href = `${path}/signed/${sealed(claims, path)}`
+      const claims = JSON.stringify({ expires, ...user === undefined ? {} : { user } })
+      const href = `${path}/signed/${sealed(claims, path, isBound)}`
       return Effect.as(
         Effect.provideService(get, HttpServerRequest.ParsedSearchParams, {}),
         HttpServerResponse.setHeader(
@@ -89,18 +93,18 @@ export const addresses = ({ credentialsNeeded, field, respond, respondBadRequest
     const { params } = Context.getUnsafe(fiber.context, HttpRouter.RouteContext)
     const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
     const path = request.url.split("?", 1)[0]!.split("/signed/", 1)[0]!
-    const signed = Result.getOrUndefined(
-      Result.flatMap(Result.try(() => opened(params["signature"] ?? "", path)), (claims) => decodeClaims(claims))
-    )
+    const signature = params["signature"] ?? ""
+    const free = Result.getOrUndefined(opened(signature, path, false))
+    const signed = free ?? Result.getOrUndefined(opened(signature, path, true))
     if (signed === undefined || signed.expires * 1000 <= fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()) {
       return denied
     }
     // What was signed is what a `CurrentUser` is.
     const user = signed.user as CurrentUser["Service"] | undefined
-    if (signed.isBound === true) {
+    if (free === undefined) {
       const caller = Context.getOrUndefined(fiber.context, CurrentUser)
       if (caller === undefined) return credentialsNeeded ?? denied
-      return isSame(caller, user) ? privately(request) : denied
+      return isSame(caller, user, fiber) ? privately(request) : denied
     }
     fiber.setContext(
       user === undefined ? Context.omit(CurrentUser)(fiber.context) : Context.add(fiber.context, CurrentUser, user)
@@ -128,9 +132,16 @@ export const addresses = ({ credentialsNeeded, field, respond, respondBadRequest
 
 const denied: ResponseEffect = Effect.fail(errorOf("Forbidden", "errors.Denied"))
 
-/** Two issuers may give one subject to two people. */
-const isSame = (caller: CurrentUser["Service"], signed: CurrentUser["Service"] | undefined): boolean =>
-  caller.subject === signed?.subject && caller.claims["iss"] === signed.claims["iss"]
+/** Two issuers may give one subject to two people. Whoever has no issuer has an account here, as who has a token of ours. */
+const isSame = (
+  caller: CurrentUser["Service"],
+  signed: CurrentUser["Service"] | undefined,
+  fiber: RequestFiber
+): boolean => {
+  const jwt = Context.getOrUndefined(fiber.context, Jwt)
+  const issuerOf = (user: CurrentUser["Service"] | undefined) => user?.claims["iss"] ?? jwt?.application
+  return caller.subject === signed?.subject && issuerOf(caller) === issuerOf(signed)
+}
 
 /** Whether the user has a sign-in that can be looked up when the address is used. */
 const isSignedIn = (user: CurrentUser["Service"], fiber: RequestFiber): boolean => {
@@ -175,10 +186,10 @@ const readOfCaller = queryReader({ ...expiring, bound: yesOrNo }, isUnknown)
 
 const readOfNobody: typeof readOfCaller = queryReader(expiring, isUnknown)
 
+const Claims = Schema.Struct({ expires: Schema.Int, user: Schema.optionalKey(Schema.Unknown) })
+
+type Claims = typeof Claims.Type
+
 const decodeClaims = SchemaParser.decodeUnknownResult(
-  Schema.fromJsonString(Schema.Struct({
-    expires: Schema.Int,
-    isBound: Schema.optionalKey(Schema.Boolean),
-    user: Schema.optionalKey(Schema.Unknown)
-  }))
+  Schema.fromJsonString(Claims)
 )

@@ -40,10 +40,13 @@ const runnerStorage = Layer.effect(
 
 const config = Layer.unwrap(Effect.gen(function*() {
   const { isolation } = yield* DocumentStore
+  // An execution waits for a process that knows its workflow: one that starts slowly, or is of a newer release. It fails for ever otherwise.
+  const waiting = { entityRegistrationTimeout: "365 days" } as const
   // A store that one process has at a time has one runner, which has its locks again at once after it was killed.
-  if (isolation === "serializable") return ShardingConfig.layerDefaults
+  if (isolation === "serializable") return ShardingConfig.layer(waiting)
   const lock = Duration.toMillis(yield* configOf("jobs.lock"))
   return ShardingConfig.layer({
+    ...waiting,
     // Nobody connects to it. Containers may have one name of a host, and each of them the process 1.
     runnerAddress: Option.some(RunnerAddress.make(hostname(), randomInt(2 ** 47))),
     shardLockExpiration: lock,

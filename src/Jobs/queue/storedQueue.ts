@@ -75,8 +75,8 @@ export const makeQueueStore = Effect.fnUntraced(function*(
   store: Store,
   { lock = "30 seconds", poll = "1 second" }: QueueOptions = {}
 ): Effect.fn.Return<Port, StoreError, Scope.Scope> {
-  yield* store.dropIndexes(queuedJobs, earlierIndexes)
   yield* store.createIndexes(queuedJobs, recordIndexes)
+  yield* store.dropIndexes(queuedJobs, earlierIndexes)
   const lockTime = Duration.toMillis(lock)
   // Only the embedded store is serializable, and one process alone has it: nobody else offers, and all that is due is known.
   const isAlone = store.isolation === "serializable"

@@ -966,6 +966,11 @@ describe("rights to files", () => {
       assert.strictEqual(DateTime.toEpochMillis(DateTime.makeUnsafe(expires)), 86_400_000)
       const { headers, status } = yield* plain("GET", href)
       assert.deepStrictEqual([status, headers["cache-control"]], [200, "no-store"])
+      // Credentials of another kind are of the same account.
+      const { body: bound } = yield* as("POST", `/${id}/picture/address?bound=true`)
+      const basic = caller(test.baseUrl, { authorization: `Basic ${btoa(`${payload.email}:${payload.password}`)}` })
+      const answers = yield* Effect.all([basic("GET", bound.href), plain("GET", bound.href)])
+      assert.deepStrictEqual(answers.map(({ status }) => status), [200, 401])
       yield* Effect.provideService(Tokens.signOut(jane), DocumentStore.DocumentStore, test.store)
       assert.deepStrictEqual([(yield* plain("GET", href)).status, (yield* as("GET", `/${id}`)).status], [403, 401])
     }))

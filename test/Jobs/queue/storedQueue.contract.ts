@@ -17,7 +17,11 @@ export const storedQueueContract = <E>(name: string, store: Layer.Layer<Document
     it.effect("has the indexes of this release, whichever an earlier one has made", () =>
       Effect.gen(function*() {
         const { createIndexes, listIndexes } = yield* DocumentStore.DocumentStore
-        yield* createIndexes("QueuedJob", [{ name: "queue_1_state_1", key: { queue: 1, state: 1 } }])
+        yield* createIndexes("QueuedJob", [
+          { name: "queue_1_due_1", key: { queue: 1, due: 1 } },
+          { name: "queue_1_state_1", key: { queue: 1, state: 1 } },
+          { name: "state_1_ended_1", key: { state: 1, ended: 1 } }
+        ])
         yield* Effect.scoped(Layer.build(queues()))
         const names = (yield* listIndexes("QueuedJob")).map(({ name }) => name)
         assert.deepStrictEqual(names.toSorted(), ["dead_1", "ended_1", "pending_1"])
