@@ -36,6 +36,8 @@ export interface GuardedEndpoint {
   readonly resource: { readonly policy: ModelPolicy; readonly repository: Repository<Model.Any> } | undefined
   /** Which documents permissions look at. An operation that has it answers documents with links, as methods do. */
   readonly documents?: Deleted | undefined
+  /** Whether an operation compares the entity tag of its document, which is that of a `GET` with links. */
+  readonly isConditional?: boolean | undefined
   /** The parameter that asks for these documents; without it in the URL, permissions look at those that are not deleted. */
   readonly askedBy?: string | undefined
   /** The method that an operation is, with a parameter: it is for documents that the grants for the method allow as well. */
@@ -212,11 +214,12 @@ const descriptionOf = ({ grants }: Rules, id: number): ReadonlyArray<string> => 
   return grant === undefined ? [] : [grant.permission.words]
 }
 
-/** Whether the answers of an endpoint have documents with links. */
-const hasLinks = ({ documents, isOperation, name, path, resource }: GuardedEndpoint): boolean =>
-  resource !== undefined && (isOperation ? documents !== undefined : name !== "DELETE") &&
-  (isOperation || path === resource.policy.path || path === `${resource.policy.path}/:id` ||
-    path === `${resource.policy.path}/changes`)
+/** Whether an endpoint answers documents with links, or compares such answers. */
+const hasLinks = ({ documents, isConditional, isOperation, path, resource }: GuardedEndpoint): boolean =>
+  resource !== undefined && (isOperation
+    ? documents !== undefined || isConditional === true
+    : path === resource.policy.path || path === `${resource.policy.path}/:id` ||
+      path === `${resource.policy.path}/changes`)
 
 const requestDecision = (
   policies: ReadonlyArray<ModelPolicy>,

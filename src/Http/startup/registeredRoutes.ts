@@ -232,6 +232,7 @@ const operationRoutesOf = (
       isOperation: true,
       path: call.path,
       resource,
+      isConditional: call.method !== "GET",
       ...call.find === undefined ? {} : { documents: "include" as const }
     }
   }))

@@ -1,7 +1,7 @@
 /** Actions under preconditions: `If-Match` counts for what may change a document, as it does for a `PATCH`. */
 import { assert, describe, it } from "@effect/vitest"
-import { EmbeddedStore, History, KernelEngine, Model, OpenApi, Repository, Resource, Role } from "appkernel"
-import { Effect, Schema } from "effect"
+import { EmbeddedStore, History, KernelEngine, Model, OpenApi, Permission, Repository, Resource, Role } from "appkernel"
+import { Effect, Option, Schema } from "effect"
 import { sendTo } from "../../support/rest.ts"
 
 class Account extends Model.Class<Account>()("Account", {
@@ -13,7 +13,7 @@ class Account extends Model.Class<Account>()("Account", {
   ...Model.historied
 }) {}
 
-const Accounts = Resource.make(Account, { methods: ["GET", "POST", "PATCH"] })
+const Accounts = Resource.make(Account, { methods: ["GET", "POST", "PATCH", "DELETE"] })
   .action(
     "deposit",
     { payload: { amount: Schema.Int }, success: Account },
@@ -36,6 +36,25 @@ const guarded = KernelEngine.make("bank")
     Accounts
       .grant(Role("owner"), { rows: (me) => ($) => $.owner.equals(me.subject), hide: ["secret"] })
       .grant(Role("auditor"), {})
+  )
+  .enableSecurity()
+
+const ofAccount = Permission.make(
+  "the account is open",
+  { model: Account },
+  ({ document }) => Effect.map(document, Option.exists(({ balance }) => balance < 100))
+)
+
+/** The callers of each role see other links; those of some see other fields or documents, too. */
+const sharing = KernelEngine.make("bank")
+  .register(
+    Accounts
+      .grant(Role("teller"), { methods: ["GET", "DELETE", "deposit"] })
+      .grant(Role("boss"), {})
+      .grant(Role("keeper"), { methods: ["GET", "DELETE", "deposit", "balance"], hide: ["secret"] })
+      .grant(Permission.and(Role("signer"), ofAccount), { methods: ["GET", "DELETE", "deposit", "restore_revision"] })
+      .grant(Role("owner"), { methods: ["GET", "DELETE", "deposit"] })
+      .grant(Role("owner"), { methods: ["PATCH"], rows: (me) => ($) => $.owner.equals(me.subject) })
   )
   .enableSecurity()
 
@@ -93,6 +112,32 @@ describe("actions under preconditions", () => {
           )
         const answers = yield* Effect.all([deposit(ann, tags[0]), deposit(auditor, tags[1])], { concurrency: 2 })
         assert.sameMembers(answers, [round, "refused"])
+      }
+    }))
+
+  it.effect("compare the tag of a GET by the same caller, as a DELETE does, whatever links, fields and rows they see", () =>
+    Effect.gen(function*() {
+      const { as, repositories } = yield* sharing.test({ store })
+      for (const role of ["teller", "boss", "keeper", "owner", "signer"]) {
+        const account = yield* repositories.accounts.save(Account.make({ owner: "ann", balance: 0, secret: "s" }))
+        const params = { id: account.id }
+        const { accounts } = yield* as({ subject: "ann", roles: [role] })
+        const tag = Effect.map(
+          accounts.get({ params, responseMode: "response-only" }),
+          ({ headers }) => ({ "if-match": headers["etag"] ?? "" })
+        )
+        const first = yield* tag
+        const payload = { amount: 1 }
+        assert.strictEqual((yield* accounts.deposit({ params, payload, headers: first })).balance, 1, role)
+        for (
+          const write of [
+            accounts.deposit({ params, payload, headers: first }),
+            accounts.delete({ params, headers: first })
+          ]
+        ) {
+          assert.strictEqual((yield* Effect.flip(write))._tag, "PreconditionFailed", role)
+        }
+        yield* accounts.delete({ params, headers: yield* tag })
       }
     }))
 
