@@ -218,7 +218,7 @@ const embedding = <E>(
           const text = texts.get(key)
           if (text !== undefined) found.add(text)
         }
-        return isList ? found.within(head, "]") : found.text === "" ? undefined : found.within(head, "")
+        return isList ? found.within(head, listEnd) : found.text === "" ? undefined : found.within(head, nothing)
       })
     }),
     (members) => (place) => {
@@ -227,11 +227,14 @@ const embedding = <E>(
         const member = memberOf(place)
         if (member !== undefined) all.add(member)
       }
-      return all.within(start, "}")
+      return all.within(start, end)
     }
   )
 
-const start: WireText = { text: `"_embedded":{`, isAscii: true }
+const start = wireTextOf(`"_embedded":{`)
+const end = wireTextOf("}")
+const listEnd = wireTextOf("]")
+const nothing = wireTextOf("")
 
 /** A member of `_embedded` of the document at a place, as it is sent. */
 type MemberOf = (place: number) => WireText | undefined

@@ -86,11 +86,12 @@ export const listText = (
   })
   const list = new WireTexts()
   for (const item of items) list.add(item)
-  const end = wireTextOf(`],"total":${total},${links}}`)
-  return list.within({ text: `{"_type":"list","_items":[`, isAscii: end.isAscii }, end.text)
+  return list.within(start, wireTextOf(`],"total":${total},${links}}`))
 }
 
 // internal
+
+const start = wireTextOf(`{"_type":"list","_items":[`)
 
 /** A value of a filter, in quotes if it would have a special meaning. */
 const filterText = (value: string): string => /^[\w.-]+$/u.test(value) && value !== "null" ? value : quote(value)

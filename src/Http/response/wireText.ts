@@ -35,8 +35,8 @@ export class WireTexts implements WireText {
   }
 
   /** These texts between others. */
-  within(before: WireText, after: string): WireText {
-    return { text: before.text + this.text + after, isAscii: before.isAscii && this.isAscii }
+  within(before: WireText, after: WireText): WireText {
+    return { text: before.text + this.text + after.text, isAscii: before.isAscii && this.isAscii && after.isAscii }
   }
 }
 
