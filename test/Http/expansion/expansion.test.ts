@@ -35,6 +35,13 @@ class Order extends Model.Class<Order>()("Order", {
   ...Model.versioned
 }) {}
 
+/** A document of an answer. */
+interface Embedding {
+  readonly id: string
+  readonly name?: string
+  readonly _embedded?: { readonly [path: string]: Embedding | ReadonlyArray<Embedding> }
+}
+
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
 
 const open = KernelEngine.make("shop")
@@ -334,15 +341,35 @@ describe("expansion", () => {
             Effect.forEach(paths, (path) => sendTo(url, "GET", path), { concurrency: 2 }),
             (answers) => answers.map(({ text }) => text)
           )
+        const names = new Map<string, Set<string>>()
+        for (const { _id, name } of [...documents.Customer, ...documents.Product, ...documents.Supplier]) {
+          names.set(_id, new Set([name]))
+        }
+        /** The documents that are embedded in one, at any depth. Each has a name that was written. */
+        const embeddedIn = (document: Embedding): ReadonlyArray<string> =>
+          Object.values(document._embedded ?? {}).flat().flatMap((one) => {
+            if (one.name !== undefined) assert.include(Array.from(names.get(one.id) ?? []), one.name, one.id)
+            return [one.id, ...embeddedIn(one)]
+          })
         for (let round = 0; round < 6; round++) {
           const write = (writer: number) =>
             Effect.gen(function*() {
               const name = `${round} ${["plain", "é", "日本", "\u{1d11e}"][(round + writer) % 4]}`
+              for (const id of [`C${round + writer}`, `P${7 * (1 + writer)}`]) names.get(id)?.add(name)
               yield* store.updateOne("Customer", { _id: `C${round + writer}` }, { $set: { name } })
               yield* store.updateOne("Product", { _id: `P${7 * (1 + writer)}` }, { $set: { name, margin: round } })
               yield* store.updateOne("Order", { _id: `O${round + writer}` }, { $set: { customer: "C1" } })
             })
-          yield* Effect.all([write(0), write(1), ...urls.map(texts), ...urls.map(texts)], { concurrency: "unbounded" })
+          const beside = Effect.all([...urls, ...urls].map(texts), { concurrency: "unbounded" })
+          const [answers] = yield* Effect.all([beside, write(0), write(1)], { concurrency: "unbounded" })
+          for (const [list, one] of answers.map((answer) => answer.map((text) => JSON.parse(text)))) {
+            for (const item of list._items) {
+              const { customer, follows } = item
+              const expected = [customer, follows].filter((id) => id !== undefined && id !== "C10")
+              assert.deepStrictEqual(embeddedIn(item), expected)
+            }
+            assert.deepStrictEqual(embeddedIn(one), ["P7", "S2", "P14"])
+          }
           const [anew, ...kept] = yield* Effect.forEach(urls, texts)
           for (const one of kept) assert.deepStrictEqual(one, anew)
           const [page, order] = (anew ?? []).map((text) => JSON.parse(text))
