@@ -2,7 +2,7 @@
  * What the page begins with. It asks the service who is signed in, and what they may see, while the browser still loads what shows it.
  * Who can't be signed in gets the form first.
  */
-import { connect, type KernelConnection } from "@appkernel/react-admin"
+import { connect, type ConnectOptions, type KernelConnection } from "@appkernel/react-admin"
 import { isObject } from "./data/documents.ts"
 import { patiently } from "./data/retry.ts"
 import { english } from "./messages/english.ts"
@@ -37,24 +37,40 @@ const preference = (name: "theme" | "locale"): string => `RaStoreappkernel-explo
 
 const loadPage = () => import("./page.tsx")
 
-/** Shows the form to sign in, which needs nothing of the page, until somebody has. */
-const signedIn = async (root: Element, connection: KernelConnection, locale: string): Promise<void> => {
-  const texts = locale === "de"
-    ? await import("./messages/german.ts").then(({ german }): SignInTexts => german.explorer.signIn, () => undefined)
-    : undefined
-  document.documentElement.lang = texts === undefined ? "en" : locale
+/** A connection and the language that it speaks. */
+interface Speaking {
+  readonly connection: KernelConnection
+  readonly locale: string
+}
+
+/** Shows the form to sign in, which needs nothing of the page, until somebody has, in the language that they have chosen. */
+const signedIn = async (root: Element, options: ConnectOptions, begun: Speaking): Promise<Speaking> => {
+  let speaking = begun
+  let texts: SignInTexts | undefined
+  const speak = async (locale: string) => {
+    texts = locale === "de"
+      ? await import("./messages/german.ts").then(({ german }): SignInTexts => german.explorer.signIn, () => undefined)
+      : english.signIn
+    document.documentElement.lang = texts === undefined ? "en" : locale
+  }
+  await speak(begun.locale)
   const chosen = localStorage.getItem(preference("theme"))
   let isDark = chosen === null ? prefersDark() : chosen === "\"dark\""
   return new Promise((resolve) => {
     const form = makeSignInForm({
       signIn: async (entered) => {
-        await connection.authProvider.login(entered)
+        const signing = speaking
+        await signing.connection.authProvider.login(entered)
         signIns.postMessage("signedIn")
-        resolve()
+        resolve(signing)
+        // The page takes the place of the form, which is busy until then.
+        await new Promise(() => undefined)
       },
-      onLocale: (chosen) => {
-        localStorage.setItem(preference("locale"), JSON.stringify(chosen))
-        globalThis.location.reload()
+      onLocale: (locale) => {
+        localStorage.setItem(preference("locale"), JSON.stringify(locale))
+        speaking = { connection: connect({ ...options, language: locale }), locale }
+        // A browser may not load again what has failed before the page is.
+        void speak(locale).then(() => texts === undefined ? globalThis.location.reload() : show())
       },
       onTheme: (chosen) => {
         localStorage.setItem(preference("theme"), JSON.stringify(chosen))
@@ -62,7 +78,9 @@ const signedIn = async (root: Element, connection: KernelConnection, locale: str
         show()
       }
     })
-    const show = () => form.show({ texts: texts ?? english.signIn, locale, isDark })
+    // Without its texts, a language can be chosen again.
+    const show = () =>
+      form.show({ texts: texts ?? english.signIn, locale: texts === undefined ? "en" : speaking.locale, isDark })
     show()
     root.replaceChildren(form.element)
     form.focus()
@@ -72,10 +90,10 @@ const signedIn = async (root: Element, connection: KernelConnection, locale: str
 }
 
 const start = async (root: Element): Promise<void> => {
-  const locale = initialLocale()
   const { isStranger, ...options } = settings()
-  const connection = connect({ ...options, language: locale })
-  if (isStranger) await signedIn(root, connection, locale)
+  const language = initialLocale()
+  const begun = { connection: connect({ ...options, language }), locale: language }
+  const { connection, locale } = isStranger ? await signedIn(root, options, begun) : begun
   const checked = patiently(() => connection.authProvider.checkAuth({}))
   // Whoever shows the page asks again, and is told why it failed.
   void checked.then(() => connection.describe()).catch(() => undefined)

@@ -83,6 +83,7 @@ export const connect = (options: ConnectOptions): KernelConnection => {
   const session: Session = makeSession({
     fetch,
     now: () => Date.now(),
+    language: () => language,
     session: options.session === undefined ? undefined : `${base}${options.session}`,
     tokenUrl: async () => {
       if (options.tokens !== undefined) return urlIn(base, options.tokens)

@@ -14,6 +14,7 @@ import { fileURLToPath } from "node:url"
 import { errorOf } from "../HttpError.ts"
 import * as File from "../openapi/cachedFile.ts"
 import type { ResponseEffect } from "../response/handlerFailures.ts"
+import { headersOf } from "../routes/route.ts"
 
 /** What the page says to its program. */
 export interface PageOptions {
@@ -31,9 +32,11 @@ export interface PageOptions {
 /** Makes the page. Its addresses are relative, so that it works behind any prefix of a proxy. */
 export const pageOf = (options: PageOptions): ResponseEffect =>
   Effect.withFiber(({ context }) => {
-    const { cookies, url } = Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
+    const request = Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
+    const { url } = request
     // Without a cookie nobody is signed in, and what shows the documents can wait.
-    const isStranger = options.session !== undefined && (cookies[options.session.cookieName] ?? "") === ""
+    const isStranger = options.session !== undefined && sendsCookies(request) &&
+      (request.cookies[options.session.cookieName] ?? "") === ""
     return Effect.map(manifest, ({ entry, first = [], preload = [] }) => {
       const nonce = randomBytes(16).toString("base64")
       const [own = ""] = url.split("?", 1)
@@ -72,6 +75,10 @@ export const assetOfPage: ResponseEffect = Effect.withFiber(({ context }) => {
 })
 
 // internal
+
+/** Whether the browser has sent the cookies that it has: it sends none of `SameSite=Strict` to who follows a link of another site. */
+const sendsCookies = (request: HttpServerRequest.HttpServerRequest): boolean =>
+  ["none", "same-origin", "same-site"].includes(headersOf(request)["sec-fetch-site"] ?? "")
 
 /** What the page is built of: a file that it begins with, those that it needs first and next, and all. */
 interface Manifest {

@@ -1,6 +1,7 @@
 /**
- * Who is signed in to the explorer. The refresh token is in a cookie that no script reads and no other site sends, so that a
- * reload of the page does not sign out; access tokens are in the memory of the page. Tokens are those of `Tokens.service`.
+ * Who is signed in to the explorer. The refresh token, and the name with which its user has signed in, are in a cookie that no
+ * script reads and no other site sends, so that a reload of the page does not sign out; access tokens are in the memory of the page.
+ * Tokens are those of `Tokens.service`.
  */
 import * as Cache from "effect/Cache"
 import * as Context from "effect/Context"

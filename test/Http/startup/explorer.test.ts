@@ -95,11 +95,23 @@ describe("The explorer", () => {
       )
       // Who can't be signed in does not need yet what shows documents.
       const cookie = "appkernel-session-desk=some"
-      const known = yield* ask("/office/explorer", { headers: { cookie } })
-      assert.deepStrictEqual([first, known].map(({ text }) => /modulepreload" href="[^"]*page-/u.test(text)), [
-        false,
-        true
-      ])
+      const opened = (site: string, own: Record<string, string> = {}) =>
+        ask("/office/explorer", { headers: { "sec-fetch-site": site, ...own } })
+      const pages = [
+        yield* opened("none"),
+        yield* opened("same-origin"),
+        yield* opened("none", { cookie }),
+        // A browser sends no such cookie to who follows a link of another site, and older ones don't say where it is.
+        yield* opened("cross-site"),
+        first
+      ]
+      assert.deepStrictEqual(
+        pages.map(({ text }) => [
+          /modulepreload" href="[^"]*page-/u.test(text),
+          text.includes("&quot;isStranger&quot;:true")
+        ]),
+        [[false, true], [false, true], [true, false], [true, false], [true, false]]
+      )
       const asset = yield* ask(script)
       assert.deepStrictEqual(
         [asset.status, asset.headers.get("content-type"), asset.headers.get("cache-control")],

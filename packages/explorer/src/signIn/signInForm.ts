@@ -1,4 +1,5 @@
 /** The form by which somebody signs in: of the browser's own elements, so that it is there before all that shows the rest. */
+import { KernelError } from "@appkernel/react-admin"
 import { dark, fontFamily, light, type Tones } from "../palette.ts"
 
 /** What the form says, and how it looks. */
@@ -28,7 +29,7 @@ export interface SignInForm {
   readonly focus: () => void
 }
 
-/** Makes the form. A sign-in that fails is said in it. */
+/** Makes the form. A sign-in that fails is said in it, and another one begins when it is over. */
 export const makeSignInForm = ({ onLocale, onTheme, signIn }: {
   readonly signIn: (entered: { readonly username: string; readonly password: string }) => Promise<unknown>
   readonly onLocale: (locale: string) => void
@@ -60,20 +61,23 @@ export const makeSignInForm = ({ onLocale, onTheme, signIn }: {
     problem.textContent = text
     problem.hidden = text === ""
   }
+  // A button that is disabled loses the focus.
+  const setBusy = (isBusy: boolean) => {
+    form.ariaBusy = submit.ariaDisabled = String(isBusy)
+  }
   language.addEventListener("change", () => onLocale(language.value))
   theme.addEventListener("click", () => onTheme(view?.isDark === true ? "light" : "dark"))
   form.addEventListener("submit", (event) => {
     event.preventDefault()
-    if (submit.disabled) return
-    submit.disabled = true
+    if (form.ariaBusy === "true") return
+    setBusy(true)
     say("")
     void signIn({ username: username.value, password: password[0].value })
+      // What a browser says of a request without an answer is in its own language.
       .catch((error: unknown) =>
-        say(error instanceof Error && error.message !== "" ? error.message : view?.texts.failed ?? "")
+        say(error instanceof KernelError && error.status !== 0 ? error.message : view?.texts.failed ?? "")
       )
-      .finally(() => {
-        submit.disabled = false
-      })
+      .finally(() => setBusy(false))
   })
   return {
     element,
@@ -149,7 +153,7 @@ const css = `.sign-in{${tonesOf(light)};min-height:100vh;display:flex;flex-direc
   `background:var(--surface);color:var(--text);font-size:max(1rem,16px)}
 .sign-in :focus-visible{outline:2px solid var(--accent);outline-offset:2px}
 .sign-in [type=submit]{width:100%;height:42px;margin-top:20px;border:0;border-radius:7px;background:var(--accent);` +
-  `color:var(--on-accent);font-weight:600;cursor:pointer}.sign-in [type=submit]:disabled{opacity:.65;cursor:default}`
+  `color:var(--on-accent);font-weight:600;cursor:pointer}.sign-in [aria-disabled=true]{opacity:.65;cursor:default}`
 
 let hasStyle = false
 

@@ -41,6 +41,8 @@ export interface SessionOptions {
   /** The token endpoint (RFC 6749); `undefined` if the service has none. */
   readonly tokenUrl: () => Promise<string | undefined>
   readonly now: () => number
+  /** The language of what the service says. */
+  readonly language: () => string | undefined
 }
 
 interface Tokens {
@@ -57,7 +59,7 @@ const margin = 30_000
 const patience = 20_000
 
 /** Makes the session of one page. */
-export const makeSession = ({ fetch, now, session, tokenUrl }: SessionOptions): Session => {
+export const makeSession = ({ fetch, language, now, session, tokenUrl }: SessionOptions): Session => {
   let tokens: Tokens | undefined
   let plain: { readonly [name: string]: string } | undefined
   let name: string | undefined
@@ -65,13 +67,14 @@ export const makeSession = ({ fetch, now, session, tokenUrl }: SessionOptions): 
   /** Whether the refresh token, which other pages may have replaced, is that of whoever is signed in here. */
   let isRenewable = true
   const ask = async (url: string, method: string, form?: { readonly [name: string]: string }) => {
+    const spoken = language()
     const response = await fetch(url, {
       method,
       credentials: session === undefined ? "omit" : "same-origin",
       cache: "no-store",
       // The answer has the next refresh token: it is to arrive although the page is left.
       keepalive: session !== undefined,
-      headers: { accept: "application/json" },
+      headers: { accept: "application/json", ...spoken === undefined ? {} : { "accept-language": spoken } },
       ...form === undefined ? {} : { body: new URLSearchParams(form) }
     }).catch((cause: unknown) => Promise.reject(unanswered(cause)))
     if (!response.ok) throw await errorOf(response)
