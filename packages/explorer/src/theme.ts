@@ -45,7 +45,8 @@ const made = (
             "*": { animation: "none !important", transition: "none !important" }
           },
           "@media print": {
-            "header, aside, nav, main button, .RaSidebar-docked, .MuiSnackbar-root, .no-print": {
+            // The name of a file is a button as well.
+            "header, nav, main button:not(.MuiLink-root), .RaSidebar-docked, .MuiSnackbar-root, .no-print": {
               display: "none !important"
             },
             "body, main, .layout, .RaLayout-content": {

@@ -127,6 +127,8 @@ inBrowser("Files in the explorer", (open) => {
         ])
         assert.strictEqual(saved.suggestedFilename(), "b.pdf")
         await assertAccessible(reader.page, "files of a reader")
+        await reader.page.emulateMedia({ media: "print" })
+        assert.isTrue(await reader.page.getByRole("button", { name: "b.pdf" }).isVisible())
       })
       assert.deepStrictEqual(reader.problems, [])
     }))

@@ -13,7 +13,9 @@ import { PageTitle } from "../layout/PageTitle.tsx"
 import { useDocumentForm } from "./useDocumentForm.ts"
 
 /** What somebody who makes a document writes into first. */
-const firstInput = ":is(input:not([type=file], [type=checkbox]), textarea:not([aria-hidden=true])):enabled"
+const firstInput =
+  ":is(input:not([type=file], [type=checkbox], [aria-hidden=true]), textarea:not([aria-hidden=true])):enabled, " +
+  "[role=combobox]:not(input, [aria-disabled=true])"
 
 /** The form of a new document. */
 export const CreatePage = () => {
