@@ -294,6 +294,10 @@ describe("labels of operations / memory", () => {
       .operation("sell", { ...own, require: Role("owner") }, () => Effect.succeed("sold"))
   ).enableSecurity().enableExplorer()
 
+  const open = KernelEngine.make("open press").register(
+    Service.make("PressService").operation("run", own, () => Effect.succeed("runs"))
+  ).enableExplorer()
+
   const german = {
     services: { press: "Druckerei" },
     actions: { press: { run: "Drucken", sell: "Verkaufen" } },
@@ -327,6 +331,34 @@ describe("labels of operations / memory", () => {
         assert.deepStrictEqual([english.headers["content-language"], english.body["x-labels"]], ["en", {}])
       }
     }).pipe(Effect.scoped, Effect.provide([translated(["en", "de"], { de: german }), shopTokens("EdDSA")])))
+
+  it.effect("are those of the catalogues that were read last", () =>
+    Effect.gen(function*() {
+      const read = Effect.fnUntraced(function*(run: string) {
+        const path = yield* folderOf({ de: { actions: { press: { run } } } })
+        return yield* Translations.make({ path, languages: ["de"] })
+      })
+      let current = yield* read("Drucken")
+      const translations: Translations.Translations = {
+        get languages() {
+          return current.languages
+        },
+        languageOf: (accepted) => current.languageOf(accepted)
+      }
+      const label = (baseUrl: string, headers: Record<string, string> = {}) =>
+        Effect.map(
+          sendTo(baseUrl, "GET", "/explorer/openapi.json", undefined, headers),
+          ({ body }) => body["x-labels"]["press.run"].label
+        )
+      const labels = yield* Effect.gen(function*() {
+        const { baseUrl, token } = yield* press.test()
+        const owner = bearer(Redacted.value(yield* token({ subject: "me", roles: ["owner"] })))
+        return Effect.all([label(baseUrl, owner), label((yield* open.test()).baseUrl)])
+      }).pipe(Effect.provideService(Translations.Translations, translations))
+      assert.deepStrictEqual(yield* labels, ["Drucken", "Drucken"])
+      current = yield* read("Pressen")
+      assert.deepStrictEqual(yield* labels, ["Pressen", "Pressen"])
+    }).pipe(Effect.scoped, Effect.provide([NodeServices.layer, shopTokens("EdDSA")])))
 })
 
 describe("a 400 / memory", () => {

@@ -201,6 +201,7 @@ export const operationLabels = (
   const language = languageOf(accepted)
   return language && {
     tag: language.tag,
+    version: language.digest,
     headers: headersOf(language),
     of: (calls) => callLabels(calls, language)._actions ?? {},
     ofService: (name) => language.text(`services.${name}`)
@@ -210,6 +211,8 @@ export const operationLabels = (
 /** The labels of operations in a language. */
 export interface OperationLabels {
   readonly tag: string
+  /** Another one once the catalogues have been read again with other texts. */
+  readonly version: number | undefined
   readonly headers: Headers
   readonly of: (calls: ReadonlyArray<LabelledCall>) => { readonly [name: string]: object }
   /** What people call a service, by the name of its registration. */

@@ -116,7 +116,7 @@ export const callerDocument = Effect.fnUntraced(
       capacity: 64,
       lookup: (key: string) =>
         Effect.suspend(() => {
-          const [tag = "", grants = ""] = key.split("\n")
+          const [tag = "", , grants = ""] = key.split("\n")
           const ids = idsIn(grants)
           const document = documentOf(policyOf(ids))
           const open = monitoring.filter(({ endpoint }, i) =>
@@ -132,9 +132,9 @@ export const callerDocument = Effect.fnUntraced(
       const request = Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
       const user = Context.getOrUndefined(context, CurrentUser)
       const ids = yield* Effect.catchTag(possibleGrants(user, request), "DocumentInvalid", (error) => Effect.die(error))
-      const tag = labelsIn(request.headers["accept-language"])?.tag ?? ""
+      const { tag = "", version } = labelsIn(request.headers["accept-language"]) ?? {}
       // Other requests wait for the same document.
-      const { file, isEmpty } = yield* Effect.uninterruptible(Cache.get(files, `${tag}\n${keyOf(ids)}`))
+      const { file, isEmpty } = yield* Effect.uninterruptible(Cache.get(files, `${tag}\n${version}\n${keyOf(ids)}`))
       return isEmpty && user === undefined ? yield* unauthenticated : file.respond(request)
     })
     return Effect.withFiber(answer)

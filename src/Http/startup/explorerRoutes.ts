@@ -141,17 +141,18 @@ const describing = Effect.fnUntraced(function*({ access, all, documentOf, monito
       operationLabels(translations, request.headers["accept-language"])
     const files = yield* Cache.make({
       capacity: 64,
-      lookup: (tag: string) =>
+      lookup: (key: string) =>
         describedFile({
           document: documentOf(AccessPolicy.make(all, false)),
           pages: monitoring,
           registrations: all,
-          labels: operationLabels(translations, tag)
+          labels: operationLabels(translations, key.split("\n", 1)[0])
         })
     })
     return Effect.withFiber(({ context }: Fiber.Fiber<unknown, unknown>) => {
       const request = Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
-      return Effect.map(Cache.get(files, labelsOf(request)?.tag ?? ""), ({ respond }) => respond(request))
+      const { tag = "", version } = labelsOf(request) ?? {}
+      return Effect.map(Cache.get(files, `${tag}\n${version}`), ({ respond }) => respond(request))
     })
   }
   const { callerDocument } = yield* Effect.promise(() => import("./access.ts"))
