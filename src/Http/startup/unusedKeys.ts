@@ -54,7 +54,7 @@ const isUsed = (key: string, known: Known): boolean => {
   const place = rest.join(".")
   if (first === "models" || first === "collections") return [...known.models].some((one) => one.modelName === place)
   if (first === "actions") return known.actions.has(place)
-  if (first === "services") return known.services.has(place)
+  if (first === "services") return known.services.has(place) || isLabel(key, known)
   if (first === "help") return known.labels.has(place)
   if (first === "values") return known.labels.has(rest.slice(0, 2).join("."))
   if (!key.startsWith("validators.")) return isLabel(key, known)

@@ -49,6 +49,10 @@ const engine = KernelEngine.make("messages")
       () => Effect.void
     )
   )
+  .register(
+    Service.make("Services").operation("order", { query: { since: Schema.String } }, () => Effect.void),
+    { name: "services" }
+  )
 
 const valid = { name: "Ada", secret: "very secret", email: "ada@example.com", price: 3 }
 
@@ -334,6 +338,7 @@ describe("catalogues of a program's own", () => {
     models: { Order: "Bestellung", Ordre: "x" },
     orders: { buy: { howMany: "Anzahl", howManny: "x", gift: { cards: "Karten" } }, by: { howMany: "x" } },
     searches: { find: { limit: "Höchstzahl" } },
+    services: { searches: "Suche", order: { since: "Seit" }, find: { limit: "x" } },
     actions: { orders: { buy: "Kaufen" }, searches: { find: "Suchen" } },
     Place: { city: "Ort" },
     Order: { email: "E-Mail-Adresse", nmae: "Name" },
@@ -393,7 +398,7 @@ describe("catalogues of a program's own", () => {
           "models.Ordre",
           "orders.buy.howManny",
           "orders.by.howMany",
-          "actions.searches.find",
+          "services.find.limit",
           "Order.nmae",
           "errors.SoldUot",
           "validators.NotEmpyt",
