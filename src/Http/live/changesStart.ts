@@ -72,13 +72,16 @@ export const begin = (
   }
   const anew = state(following, [controlMessage("reset")])
   if ("rights" in place && place.rights !== rights) return anew
-  const started = Effect.gen(function*() {
+  const found = Effect.gen(function*() {
     const position = "rights" in place
       ? place.position
       : yield* changes.since(collections, DateTime.toDateUtc(DateTime.makeUnsafe(place.time)))
-    const next = yield* unlessGone(changes.read(collections, { after: position, limit: 1 }))
+    const next = yield* changes.read(collections, { after: position, limit: 1 })
     return Result.succeed({ first: [], reads: [], position, isUpToDate: next.isUpToDate && next.changes.length === 0 })
   })
+  // The place of a time may go before it is read from. Then a later one is the first that is kept.
+  const times = "rights" in place ? 0 : 1
+  const started = unlessGone(Effect.retry(found, { times, while: (error) => error instanceof PositionGone }))
   return beginsAnew ? Effect.catchTag(started, "Gone", () => anew) : started
 }
 

@@ -34,7 +34,8 @@ export const documentTexts: ParameterTexts = {
 /** The texts for a stream of changes. */
 export const changesTexts: ParameterTexts = {
   offset: "Where to begin: `-1`, the default, with all documents of the list, `now` with the next change, a " +
-    "`Stream-Next-Offset` of before, or a time as `2026-11-29T10:00:00Z`, with the first kept change since then",
+    "`Stream-Next-Offset` of before, or a time as `2026-11-29T10:00:00Z`, with the changes since then; " +
+    "if some are no longer kept, it begins with the first kept one or is a 410, as the store can",
   live: "Whether to wait for changes: in a body of events without an end, or until there is one",
   cursor: "The `Stream-Cursor` of the answer before"
 }

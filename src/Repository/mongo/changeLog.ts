@@ -190,9 +190,13 @@ const readPage = (
       if (change !== undefined) {
         position = change.position
         changes.push(change)
-      } else if (hasReached(stream.resumeToken, end, before) || ++empty === maxEmpty) {
+      } else if (hasReached(stream.resumeToken, end, before)) {
         const last = endOf(end)
         return { changes, position: position > last ? position : last, isUpToDate: true }
+      } else if (++empty === maxEmpty) {
+        // Changes may lie between the place that the search has come to and the end.
+        const reached = placeOf(stream.resumeToken, position)
+        return { changes, position: position > reached ? position : reached, isUpToDate: false }
       } else before = stream.resumeToken
     }
     return { changes, position, isUpToDate: false }
@@ -373,8 +377,14 @@ const startAfter = (time: string): Document => ({ startAtOperationTime: new Time
  * has if it came no further than the time before.
  */
 const hasReached = (token: ResumeToken, time: string, before: ResumeToken): boolean => {
-  const [, own] = /^82([0-9A-F]{16})/u.exec(textOf(token)) ?? []
-  return own === undefined ? textOf(token) === textOf(before) : own.toLowerCase() >= time
+  const own = timeOf(token)
+  return own === undefined ? textOf(token) === textOf(before) : own >= time
 }
+
+/** The position of a token, which is after another one. */
+const placeOf = (token: ResumeToken, after: Position): Position =>
+  token === undefined ? after : positionOf(timeOf(token) ?? after.slice(0, 16), token)
+
+const timeOf = (token: ResumeToken): string | undefined => /^82([0-9A-F]{16})/u.exec(textOf(token))?.[1]?.toLowerCase()
 
 const textOf = (token: ResumeToken): string => String(Object(token)._data)

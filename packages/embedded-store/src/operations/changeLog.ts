@@ -86,7 +86,11 @@ export const logReads = (tables: LogTables): Pick<ChangeLog, "end" | "read" | "s
   since: (collections, time) =>
     Effect.flatMap(firstOf(tables, collections), (first) =>
       Effect.fromResult(
-        tables.store.read(operation, () => tables.recorder.positionOf(tables.recorder.before(first, time.getTime())))
+        tables.store.read(operation, () => {
+          // Changes may have been removed meanwhile.
+          const { recorder } = tables
+          return recorder.positionOf(recorder.before(Math.max(first, recorder.trimmed), time.getTime()))
+        })
       )),
   read: (collections, { after, limit }) =>
     Effect.flatMap(

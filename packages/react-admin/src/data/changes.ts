@@ -23,6 +23,8 @@ export const followChanges = ({ caller, latest, onChange, onConnection, onEnd, p
 }): void => {
   const start = latest === undefined ? "now" : undefined
   let place: string | undefined = start
+  /** How many of the ages a service has failed to answer. */
+  let failures = 0
   let pause = first
   let isBehind = false
   let isConnected = false
@@ -71,11 +73,16 @@ export const followChanges = ({ caller, latest, onChange, onConnection, onEnd, p
   /** Tells the latest changes: of a shorter time, if there are enough in it, since there may be very many in a longer one. */
   const begun = async (count: number): Promise<string> => {
     let found: Awaited<ReturnType<typeof since>>
-    for (const age of ages) {
+    for (const age of ages.slice(failures)) {
       // oxlint-disable-next-line eslint/no-await-in-loop -- whether a shorter time is needed depends on the longer one
-      const answer = await since(age)
+      const answer = await since(age).catch((error: unknown) => {
+        // A time that takes too long to read would do so again.
+        if (error instanceof KernelError && error.status >= 500) failures = ages.indexOf(age) + 1
+        throw error
+      })
       if (answer === undefined) continue
-      if (found !== undefined && answer.messages.length < count) break
+      // What does not come in one answer has more.
+      if (found !== undefined && answer.areAll && answer.messages.length < count) break
       found = answer
       if (answer.areAll) break
     }
