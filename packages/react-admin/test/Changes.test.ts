@@ -61,4 +61,52 @@ describe("Changes of several collections", () => {
         [501]
       )
     }))
+
+  /** The ages, in minutes, of the times since which the latest changes are asked for, and how many are told. */
+  const latestOf = Effect.fnUntraced(function*(answerOf: (minutes: number, answer: Response) => Response) {
+    const { baseUrl, client } = yield* engine.test({ store: Layer.fresh(EmbeddedStore.layerMemory) })
+    for (const name of ["Tom", "Kit", "Leo"]) yield* client.cats.create({ payload: { name } })
+    const asked: Array<number> = []
+    const { dataProvider } = connect({
+      url: baseUrl,
+      fetch: async (...request) => {
+        const { searchParams } = new URL(new Request(...request).url)
+        const answer = await fetch(...request)
+        const time = Date.parse(searchParams.get("offset") ?? "")
+        if (Number.isNaN(time)) return answer
+        asked.push(Math.round((Date.now() - time) / 60_000))
+        return answerOf(asked.at(-1)!, answer)
+      }
+    })
+    let told = 0
+    yield* Effect.promise(() =>
+      new Promise<void>((resolve) => {
+        const stop = dataProvider.watchMany(["cats"], () => void told++, {
+          latest: 5,
+          onConnection: (isConnected) => {
+            if (!isConnected) return
+            stop()
+            resolve()
+          }
+        })
+      })
+    )
+    return { asked, told }
+  })
+
+  it.live("begin with those of a shorter time where a longer one has more than an answer holds", () =>
+    Effect.gen(function*() {
+      const latest = yield* latestOf((minutes, answer) => {
+        const headers = new Headers(answer.headers)
+        if (minutes >= 60) headers.delete("stream-up-to-date")
+        return new Response(answer.body, { headers })
+      })
+      assert.deepStrictEqual(latest, { asked: [1_440, 60, 1], told: 3 })
+    }))
+
+  it.live("begin with those of a shorter time where the service fails to read a longer one", () =>
+    Effect.gen(function*() {
+      const latest = yield* latestOf((minutes, answer) => minutes > 60 ? new Response("", { status: 504 }) : answer)
+      assert.deepStrictEqual(latest, { asked: [1_440, 60], told: 3 })
+    }))
 })

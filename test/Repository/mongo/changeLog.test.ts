@@ -193,6 +193,30 @@ describe("changeLog", () => {
       }
     }))
 
+  it.live("goes on from where a long search was given up", () =>
+    Effect.gen(function*() {
+      const at = (t: number) => ({ _data: `82${t.toString(16).padStart(8, "0")}00000000` })
+      const starts: Array<unknown> = []
+      const { log } = yield* logOn(
+        ({ hello }) => hello === 1 ? { setName: "rs0" } : { operationTime: new Timestamp({ t: 9, i: 0 }) },
+        ({ resumeAfter }) => {
+          starts.push(resumeAfter)
+          const stream = streamOf(starts.length === 1 ? [] : [{ ...eventOf(0, 0), _id: at(7) }], () => {
+            stream.resumeToken = at(starts.length === 1 ? 5 : 9)
+            return Promise.resolve(null)
+          })
+          return stream
+        }
+      )
+      yield* log.record("orders", {})
+      const read = (after: string) => log.read(["orders"], { after, limit: 10 })
+      const first = yield* read("0000000100000000z")
+      assert.deepStrictEqual([first.changes.length, first.isUpToDate], [0, false])
+      const second = yield* read(first.position)
+      assert.deepStrictEqual([second.changes.length, second.isUpToDate], [1, true])
+      assert.deepStrictEqual(starts, [undefined, at(5)])
+    }))
+
   it.live("shares a change stream with all who follow the collections, and opens another one after it has failed", () =>
     Effect.gen(function*() {
       const opened: Array<{ readonly fail: (code: number) => void; isClosed: boolean }> = []
