@@ -40,7 +40,7 @@ const runnerStorage = Layer.effect(
 
 const config = Layer.unwrap(Effect.gen(function*() {
   const { isolation } = yield* DocumentStore
-  // An execution waits for a process that knows its workflow: one that starts slowly, or is of a newer release. It fails for ever otherwise.
+  // An execution waits for a process that knows its workflow, which may start slowly. By default it would fail for ever after a minute.
   const waiting = { entityRegistrationTimeout: "365 days" } as const
   // A store that one process has at a time has one runner, which has its locks again at once after it was killed.
   if (isolation === "serializable") return ShardingConfig.layer(waiting)

@@ -10,8 +10,8 @@ import type { DocumentStore, IndexDescription } from "../../Repository/DocumentS
 export const queuedJobs = "QueuedJob"
 
 /**
- * What a record has that is not done with. It has the time `due` from which on it can be taken: that of the next attempt, or, while
- * somebody works on it, the end of the lock. By the order of the states, an index without the others is in use with this filter.
+ * The records that wait or run, since these two states come after `dead` and `done`. Each has the time `due` from which on it can be taken:
+ * that of the next attempt, or, while somebody works on it, the end of the lock. A search with this filter uses the partial index of them.
  */
 export const pending = { state: { $gte: "running" } } as const
 
