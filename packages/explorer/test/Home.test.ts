@@ -242,6 +242,7 @@ inBrowser("The home of the explorer", (open) => {
       const latest = page.locator("section", { has: page.getByRole("heading", { name: "Latest changes" }) })
       yield* Effect.promise(async () => {
         page.setDefaultTimeout(20_000)
+        await page.clock.install()
         await page.route("**/changes?*", (route) => route.fulfill({ status: 410, json: { message: "Too long ago" } }))
         await page.route("**/assets/Metrics-*", (route) => route.fulfill({ status: 404 }))
         const gone = page.waitForResponse(/Metrics-.*js/u)
@@ -253,6 +254,8 @@ inBrowser("The home of the explorer", (open) => {
       yield* jobs.insert({ ...job, state: "done" })
       yield* Effect.promise(async () => {
         await page.unroute("**/changes?*")
+        // Longer than any pause between two attempts, of which there are more the slower the page is.
+        await page.clock.fastForward(120_000)
         await latest.getByRole("listitem").filter({ hasText: "missed" }).waitFor()
         await page.getByRole("heading", { name: "Health" }).waitFor()
       })
