@@ -6,7 +6,7 @@ import { connect, type ConnectOptions, type KernelConnection } from "@appkernel/
 import { isObject } from "./data/documents.ts"
 import { patiently } from "./data/retry.ts"
 import { english } from "./messages/english.ts"
-import { initialLocale } from "./messages/locales.ts"
+import { initialLocale, preference } from "./messages/locales.ts"
 import { makeSignInForm, prefersDark, type SignInTexts } from "./signIn/signInForm.ts"
 import { signIns } from "./signIn/signIns.ts"
 
@@ -31,9 +31,6 @@ const settings = (): {
     isStranger: isStranger === true
   }
 }
-
-/** The keys under which react-admin keeps what somebody prefers. */
-const preference = (name: "theme" | "locale"): string => `RaStoreappkernel-explorer.${name}`
 
 const loadPage = () => import("./page.tsx")
 

@@ -20,17 +20,22 @@ const choose = async (page: Page, name: string) => {
   await page.getByRole("menuitem", { name }).click()
 }
 
+/** Opens the explorer with a clock of the test's own, and signs in. */
+const editing = (...where: Parameters<typeof opened>) =>
+  Effect.tap(opened(...where), (explorer) =>
+    Effect.promise(async () => {
+      await explorer.page.clock.install()
+      await signIn(explorer, "editor")
+    }))
+
 const unanswered = (page: Page) => page.getByText("The service has not answered your sign-out")
 
 inBrowser("The explorer", (open) => {
   it.live("says that the service has not answered a sign-out, and ends the sign-in when it does", () =>
     Effect.gen(function*() {
-      const { baseUrl } = yield* library
-      const explorer = yield* opened(open, baseUrl)
+      const explorer = yield* editing(open, (yield* library).baseUrl)
       const { page } = explorer
       yield* Effect.promise(async () => {
-        await page.clock.install()
-        await signIn(explorer, "editor")
         await page.route("**/session", (route) => route.abort())
         await choose(page, "Logout")
         await unanswered(page).waitFor()
@@ -47,12 +52,9 @@ inBrowser("The explorer", (open) => {
 
   it.live("says that the service has refused a sign-out, and repeats one that it has no time for", () =>
     Effect.gen(function*() {
-      const { baseUrl } = yield* library
-      const explorer = yield* opened(open, baseUrl)
+      const explorer = yield* editing(open, (yield* library).baseUrl)
       const { page } = explorer
       yield* Effect.promise(async () => {
-        await page.clock.install()
-        await signIn(explorer, "editor")
         let asked = 0
         let status = 429
         await page.route("**/session", (route) => {
@@ -77,11 +79,9 @@ inBrowser("The explorer", (open) => {
     Effect.gen(function*() {
       const { baseUrl } = yield* library
       const context = yield* open
-      const explorer = yield* opened(Effect.succeed(context), baseUrl)
+      const explorer = yield* editing(Effect.succeed(context), baseUrl)
       const { page } = explorer
       yield* Effect.promise(async () => {
-        await page.clock.install()
-        await signIn(explorer, "editor")
         await page.route("**/session", (route) => route.abort())
         await choose(page, "Logout")
         await unanswered(page).waitFor()
@@ -101,12 +101,9 @@ inBrowser("The explorer", (open) => {
 
   it.live("repeats a sign-out everywhere as such", () =>
     Effect.gen(function*() {
-      const { baseUrl } = yield* library
-      const explorer = yield* opened(open, baseUrl)
+      const explorer = yield* editing(open, (yield* library).baseUrl)
       const { page } = explorer
       yield* Effect.promise(async () => {
-        await page.clock.install()
-        await signIn(explorer, "editor")
         await page.route("**/session?everywhere=true", (route) => route.abort())
         await choose(page, "Sign out everywhere")
         await page.getByRole("button", { name: "Confirm" }).click()

@@ -81,7 +81,7 @@ export const endpointOf = (
         ...partFields(paramsOf(parameters, partFields(options.params))),
         ...model && byId(model).fields
       }),
-    // The type of a dynamic method does not express whether the schemas are valid for the query or the payload.
+    // The type of a dynamic method does not express whether the schemas are valid for the query, the headers or the payload.
     query: Object.keys(query).length === 0 ? undefined : Schema.Struct(query) as never,
     headers: isConditional ? Conditions as never : undefined,
     payload: isPayloadInQuery ? undefined : payload as never,

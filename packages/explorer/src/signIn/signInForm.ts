@@ -1,5 +1,6 @@
 /** The form by which somebody signs in: of the browser's own elements, so that it is there before all that shows the rest. */
 import { KernelError } from "@appkernel/react-admin"
+import { languages } from "../messages/locales.ts"
 import { dark, fontFamily, light, type Tones } from "../palette.ts"
 
 /** What the form says, and how it looks. */
@@ -48,7 +49,7 @@ export const makeSignInForm = ({ onLocale, onTheme, signIn }: {
   const language = made(
     "select",
     {},
-    ...languages.map(([value, textContent]) => made("option", { value, lang: value, textContent }))
+    ...Object.entries(languages).map(([value, textContent]) => made("option", { value, lang: value, textContent }))
   )
   const theme = made("button", { type: "button", textContent: "◐" })
   const element = made(
@@ -104,8 +105,6 @@ export const makeSignInForm = ({ onLocale, onTheme, signIn }: {
 export const prefersDark = (): boolean => globalThis.matchMedia("(prefers-color-scheme: dark)").matches
 
 // internal
-
-const languages = [["en", "English"], ["de", "Deutsch"]] as const
 
 const made = <Name extends keyof HTMLElementTagNameMap>(
   name: Name,
