@@ -240,10 +240,14 @@ inBrowser("The home of the explorer", (open) => {
       const explorer = yield* opened(open, baseUrl)
       const { page } = explorer
       const latest = page.locator("section", { has: page.getByRole("heading", { name: "Latest changes" }) })
+      const missed = Promise.withResolvers<void>()
       yield* Effect.promise(async () => {
         page.setDefaultTimeout(20_000)
-        await page.clock.install()
-        await page.route("**/changes?*", (route) => route.fulfill({ status: 410, json: { message: "Too long ago" } }))
+        await page.route("**/changes?*", async (route) => {
+          if (!route.request().url().includes("live=sse")) return route.fulfill({ status: 410, json: {} })
+          await missed.promise
+          await route.continue()
+        })
         await page.route("**/assets/Metrics-*", (route) => route.fulfill({ status: 404 }))
         const gone = page.waitForResponse(/Metrics-.*js/u)
         await signIn(explorer, "operator")
@@ -253,9 +257,7 @@ inBrowser("The home of the explorer", (open) => {
       const job = { id: "missed", queue: "print", key: "missed", element: "", attempts: 1, created: now }
       yield* jobs.insert({ ...job, state: "done" })
       yield* Effect.promise(async () => {
-        await page.unroute("**/changes?*")
-        // Longer than any pause between two attempts, of which there are more the slower the page is.
-        await page.clock.fastForward(120_000)
+        missed.resolve()
         await latest.getByRole("listitem").filter({ hasText: "missed" }).waitFor()
         await page.getByRole("heading", { name: "Health" }).waitFor()
       })

@@ -86,9 +86,14 @@ export const followChanges = ({ caller, latest, onChange, onConnection, onEnd, p
       found = answer
       if (answer.areAll) break
     }
+    if (found === undefined) {
+      // Whoever has read something until now may miss what comes before the stream.
+      isBehind = true
+      return "now"
+    }
     isAfterAll()
-    tell(found?.messages ?? [])
-    return found?.next ?? "now"
+    tell(found.messages)
+    return found.next
   }
   const once = async () => {
     place ??= await begun(latest ?? 0)
