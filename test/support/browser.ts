@@ -1,9 +1,9 @@
 /** A real browser for the suites of pages: CHROMIUM_PATH, or one of the usual names on the path. */
-import { describe } from "@effect/vitest"
+import { afterAll, assert, beforeAll, describe } from "@effect/vitest"
 import { Effect, type Scope } from "effect"
 import * as fs from "node:fs"
 import * as path from "node:path"
-import { type BrowserContext, chromium } from "playwright-core"
+import { type Browser, type BrowserContext, chromium } from "playwright-core"
 import { bundled } from "../../scripts/package/bundle.ts"
 
 const root = path.join(import.meta.dirname, "../..")
@@ -37,7 +37,10 @@ const executablePath = named === ""
     .find((file) => fs.existsSync(file))
   : named
 
-/** Declares a suite that needs a browser: skipped where there is none, but for CI, where it has to run. */
+/**
+ * Declares a suite that needs a browser: skipped where there is none, but for CI, where it has to run. Its tests share the
+ * browser, and each has windows of its own, which share nothing.
+ */
 export const inBrowser = (
   name: string,
   suite: (open: Effect.Effect<BrowserContext, never, Scope.Scope>) => void
@@ -47,20 +50,25 @@ export const inBrowser = (
     describe.skip(name, () => suite(Effect.die(new Error("There is no browser"))))
     return
   }
-  describe(name, () => suite(opened))
+  describe(name, () => {
+    let browser: Browser | undefined
+    beforeAll(async () => {
+      assert(executablePath !== undefined, "There is no browser: give CHROMIUM_PATH, or install chromium")
+      // A container's root has no sandbox to put it in.
+      browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] })
+    })
+    afterAll(() => browser?.close())
+    // It has been started before the first test.
+    suite(Effect.suspend(() => windowOf(browser!)))
+  })
 }
 
 /** A window of its own, until the scope is closed. */
-const opened = Effect.gen(function*() {
-  if (executablePath === undefined) {
-    return yield* Effect.die(new Error("There is no browser: give CHROMIUM_PATH, or install chromium"))
-  }
-  const browser = yield* Effect.acquireRelease(
-    // A container's root has no sandbox to put it in.
-    Effect.promise(() => chromium.launch({ executablePath, args: ["--no-sandbox"] })),
-    (browser) => Effect.promise(() => browser.close())
+const windowOf = Effect.fnUntraced(function*(browser: Browser) {
+  const context = yield* Effect.acquireRelease(
+    Effect.promise(() => browser.newContext()),
+    (context) => Effect.promise(() => context.close())
   )
-  const context = yield* Effect.promise(() => browser.newContext())
   context.setDefaultTimeout(120_000)
   return context
 })
