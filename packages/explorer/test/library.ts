@@ -24,6 +24,7 @@ import {
   Validator,
   Webhooks
 } from "../../../src/index.ts"
+import { quickHashes } from "../../../test/support/quickHashes.ts"
 
 class Person extends Model.Class<Person>()("Person", {
   id: Model.id({ prefix: "N" }),
@@ -162,7 +163,7 @@ export const libraryOn = Effect.fnUntraced(function*(store: typeof EmbeddedStore
     store: Layer.mergeAll(store, FileStore.layerMemory, Jwt.layer, accounts, translations, monitoring)
   })
   return { ...started, editor: yield* started.as({ subject: "N-somebody-else", roles: ["editor"] }) }
-})
+}, Effect.provide(quickHashes))
 
 /** The library with somebody of each role: `editor@example.com`. */
 export const libraryWithPeopleOn = Effect.fnUntraced(function*(store: typeof EmbeddedStore.layer) {
@@ -172,6 +173,6 @@ export const libraryWithPeopleOn = Effect.fnUntraced(function*(store: typeof Emb
     yield* started.repositories.persons.insert(yield* Model.finalise(Person, person))
   }
   return started
-})
+}, Effect.provide(quickHashes))
 
 export const library = libraryWithPeopleOn(EmbeddedStore.layerMemory)
