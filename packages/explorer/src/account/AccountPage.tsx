@@ -7,6 +7,7 @@ import { ago } from "../data/ago.ts"
 import { instantOf } from "../data/dateTime.ts"
 import { useConnection } from "../data/Description.tsx"
 import { isObject } from "../data/documents.ts"
+import { dateTimeFormat } from "../data/formats.ts"
 import { sentenceOf } from "../data/sentences.ts"
 import { textOf } from "../data/text.ts"
 import { NothingHere } from "../layout/NothingHere.tsx"
@@ -86,7 +87,7 @@ const Session = ({ now, onEnd, session }: SessionProps) => {
   const [isBusy, setBusy] = useState(false)
   const [began, used] = [instantOf(session["began"]), instantOf(session["last_used"])]
   const time = (at: Date | undefined) =>
-    at === undefined ? "–" : new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" }).format(at)
+    at === undefined ? "–" : dateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" }).format(at)
   const finish = async () => {
     setBusy(true)
     await onEnd().catch((error: unknown) => notify(sentenceOf(error), { type: "error" }))

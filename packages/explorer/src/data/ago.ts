@@ -1,3 +1,5 @@
+import { relativeTimeFormat } from "./formats.ts"
+
 /** How long ago something was, in the words of a language. */
 const units: ReadonlyArray<readonly [Intl.RelativeTimeFormatUnit, number]> = [
   ["year", 31_557_600],
@@ -12,5 +14,5 @@ const units: ReadonlyArray<readonly [Intl.RelativeTimeFormatUnit, number]> = [
 export const ago = (time: Date, now: Date, locale: string): string => {
   const seconds = (time.getTime() - now.getTime()) / 1_000
   const [unit, length] = units.find(([, length]) => Math.abs(seconds) >= length) ?? ["second", 1]
-  return new Intl.RelativeTimeFormat(locale, { numeric: "auto" }).format(Math.round(seconds / length), unit)
+  return relativeTimeFormat(locale, { numeric: "auto" }).format(Math.round(seconds / length), unit)
 }

@@ -6,6 +6,7 @@ import { Confirm, useLocaleState, useNotify, useTranslate } from "react-admin"
 import { instantOf } from "../data/dateTime.ts"
 import { useConnection, useDescribed } from "../data/Description.tsx"
 import { type Document, hasLink, isSame, plain } from "../data/documents.ts"
+import { dateTimeFormat } from "../data/formats.ts"
 import { sentenceOf } from "../data/sentences.ts"
 import { toneOf } from "../fields/tones.ts"
 import { Value } from "../fields/Value.tsx"
@@ -84,7 +85,7 @@ const Entry = ({ before, document, isNow, onRestored, revision }: EntryProps) =>
         <Typography component="span" sx={{ fontWeight: 600 }}>
           {time === undefined
             ? revision.time
-            : new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "medium" }).format(time)}
+            : dateTimeFormat(locale, { dateStyle: "medium", timeStyle: "medium" }).format(time)}
         </Typography>
         {revision.by !== undefined && <Typography component="bdi" color="textSecondary">{revision.by}</Typography>}
         <Box className="no-print" sx={{ ml: "auto", display: "flex", gap: 0.5 }}>

@@ -10,6 +10,7 @@ import {
 } from "react-admin"
 import { useDescribed } from "../data/Description.tsx"
 import type { Document } from "../data/documents.ts"
+import { numberFormat } from "../data/formats.ts"
 import { Cell } from "../lists/Cell.tsx"
 import { columnsOf, hiddenColumnsOf } from "../lists/columns.ts"
 
@@ -60,7 +61,7 @@ const Referring = (
               ? translate("explorer.related.all")
               : translate("explorer.related.count", {
                 smart_count: total,
-                count: new Intl.NumberFormat(locale).format(total)
+                count: numberFormat(locale).format(total)
               })}
           </Link>
         </Box>

@@ -5,6 +5,7 @@ import { Box, Chip, Link as Anchor, Stack, Typography } from "@mui/material"
 import { useLocaleState, useTranslate } from "react-admin"
 import { dayOf, instantOf } from "../data/dateTime.ts"
 import { isObject } from "../data/documents.ts"
+import { dateTimeFormat, numberFormat } from "../data/formats.ts"
 import { textOf } from "../data/text.ts"
 import { ReferenceLink } from "./ReferenceLink.tsx"
 import { toneOf } from "./tones.ts"
@@ -47,7 +48,7 @@ export const Value = ({ decimals, field, isBrief = false, value }: ValueProps) =
       if (time === undefined) return <Words isBrief={isBrief} value={value} />
       return (
         <Box component="time" dateTime={time.toISOString()} title={time.toISOString()} sx={{ whiteSpace: "nowrap" }}>
-          {new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" }).format(time)}
+          {dateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" }).format(time)}
         </Box>
       )
     }
@@ -56,7 +57,7 @@ export const Value = ({ decimals, field, isBrief = false, value }: ValueProps) =
       if (day === undefined) return <Words isBrief={isBrief} value={value} />
       return (
         <Box component="time" dateTime={textOf(value)} sx={{ whiteSpace: "nowrap" }}>
-          {new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeZone: "UTC" }).format(day)}
+          {dateTimeFormat(locale, { dateStyle: "medium", timeZone: "UTC" }).format(day)}
         </Box>
       )
     }
@@ -105,7 +106,7 @@ const stop = (event: { readonly stopPropagation: () => void }): void => event.st
 
 const numberIn = (locale: string, value: unknown, decimals = 0): string =>
   typeof value === "number"
-    ? new Intl.NumberFormat(locale, { minimumFractionDigits: decimals, maximumFractionDigits: 20 }).format(value)
+    ? numberFormat(locale, { minimumFractionDigits: decimals, maximumFractionDigits: 20 }).format(value)
     : textOf(value)
 
 const short = (value: unknown, isBrief: boolean): string => {

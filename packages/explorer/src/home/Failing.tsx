@@ -4,6 +4,7 @@ import { Link, useGetList, useLocaleState, useTranslate } from "react-admin"
 import { ago } from "../data/ago.ts"
 import { instantOf } from "../data/dateTime.ts"
 import { type Document, nameOf } from "../data/documents.ts"
+import { numberFormat } from "../data/formats.ts"
 import { sentenceOf } from "../data/sentences.ts"
 import { textOf } from "../data/text.ts"
 import { NameLink } from "../fields/NameLink.tsx"
@@ -35,7 +36,6 @@ export const Failing = ({ resource }: { readonly resource: ResourceDescription }
   const isAsked = isPending && !isNone
   const known = total ?? data.length
   const isMore = total === undefined && pageInfo?.hasNextPage === true
-  const count = new Intl.NumberFormat(locale).format(known)
   return (
     <Box component="section">
       <Box sx={{ display: "flex", alignItems: "baseline", gap: 1, mb: 1 }}>
@@ -49,7 +49,10 @@ export const Failing = ({ resource }: { readonly resource: ResourceDescription }
             ? translate("explorer.home.noneFailed")
             : (
               <Link to={`/${name}?filter=${encodeURIComponent(JSON.stringify(filter))}`}>
-                {translate(`explorer.home.${isMore ? "moreFailed" : "failed"}`, { smart_count: known, count })}
+                {translate(`explorer.home.${isMore ? "moreFailed" : "failed"}`, {
+                  smart_count: known,
+                  count: numberFormat(locale).format(known)
+                })}
               </Link>
             )}
         </Box>

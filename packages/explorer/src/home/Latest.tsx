@@ -7,6 +7,7 @@ import { ago } from "../data/ago.ts"
 import { instantOf } from "../data/dateTime.ts"
 import { useConnection } from "../data/Description.tsx"
 import { type Document, valueAt } from "../data/documents.ts"
+import { dateTimeFormat } from "../data/formats.ts"
 import { NameLink } from "../fields/NameLink.tsx"
 import { toneOf } from "../fields/tones.ts"
 import { Initial } from "../layout/Initial.tsx"
@@ -122,7 +123,7 @@ const Entries = memo(({ entries }: { readonly entries: ReadonlyArray<Entry> | un
           <Box
             component="time"
             dateTime={time.toISOString()}
-            title={new Intl.DateTimeFormat(locale, { dateStyle: "full", timeStyle: "medium" }).format(time)}
+            title={dateTimeFormat(locale, { dateStyle: "full", timeStyle: "medium" }).format(time)}
             sx={{ color: "text.secondary", fontSize: "0.8125rem", whiteSpace: "nowrap" }}
           >
             {ago(time, new Date(), locale)}

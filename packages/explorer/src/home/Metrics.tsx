@@ -2,6 +2,7 @@ import { Box, Card, Typography } from "@mui/material"
 import { useQuery } from "@tanstack/react-query"
 import { useLocaleState, useTranslate } from "react-admin"
 import { useConnection } from "../data/Description.tsx"
+import { dateTimeFormat, numberFormat } from "../data/formats.ts"
 import { isRefused } from "../data/retry.ts"
 import { Chart } from "./Chart.tsx"
 import { noRates, type Rates, ratesOf, type Sample, sampleOf } from "./samples.ts"
@@ -55,9 +56,9 @@ const Metrics = () => {
       ? { style: "percent", maximumFractionDigits: 1 } as const
       : { maximumSignificantDigits: 3 }
     const unit = measure === "requests" ? "/s" : measure === "errors" ? "" : " ms"
-    return `${new Intl.NumberFormat(locale, options).format(value)}${unit}`
+    return `${numberFormat(locale, options).format(value)}${unit}`
   }
-  const time = (at: number) => new Intl.DateTimeFormat(locale, { timeStyle: "medium" }).format(at)
+  const time = (at: number) => dateTimeFormat(locale, { timeStyle: "medium" }).format(at)
   const label = (measure: string) => translate(`explorer.home.metrics.${measure}`)
   return (
     <Box component="section">

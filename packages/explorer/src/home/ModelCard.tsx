@@ -1,6 +1,7 @@
 import type { ResourceDescription } from "@appkernel/react-admin"
 import { Box, Card, CardActionArea, Skeleton, Typography } from "@mui/material"
 import { Link, useLocaleState, useTranslate } from "react-admin"
+import { numberFormat } from "../data/formats.ts"
 import { Initial } from "../layout/Initial.tsx"
 import { useNewest } from "./newest.ts"
 import { StateBar } from "./StateBar.tsx"
@@ -27,7 +28,7 @@ export const ModelCard = ({ resource }: { readonly resource: ResourceDescription
             ? <Skeleton width={60} animation={false} />
             : total === undefined
             ? translate("explorer.home.many")
-            : new Intl.NumberFormat(locale).format(total)}
+            : numberFormat(locale).format(total)}
         </Typography>
       </CardActionArea>
       <StateBar resource={resource} isCounting={newest?.isPending === true} total={total} />

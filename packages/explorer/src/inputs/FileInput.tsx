@@ -5,6 +5,7 @@ import { type ChangeEvent, useEffect, useId, useMemo } from "react"
 import { useLocaleState, useTranslate } from "react-admin"
 import { useController, useFormState } from "react-hook-form"
 import { filesOf, isObject } from "../data/documents.ts"
+import { numberFormat } from "../data/formats.ts"
 import { textOf } from "../data/text.ts"
 import { KeptFile } from "../fields/Files.tsx"
 import type { InputProps } from "./InputProps.ts"
@@ -29,7 +30,7 @@ export const FileInput = ({ field, isDisabled = false, source }: InputProps) => 
   }
   const limit = file?.maxSize === undefined
     ? undefined
-    : new Intl.NumberFormat(locale, { maximumFractionDigits: 1 }).format(file.maxSize / 1_000_000)
+    : numberFormat(locale, { maximumFractionDigits: 1 }).format(file.maxSize / 1_000_000)
   const help = [
     ...(file === undefined || file.types.length === 0
       ? []

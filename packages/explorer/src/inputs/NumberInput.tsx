@@ -1,6 +1,7 @@
 import { TextField, type TextFieldProps } from "@mui/material"
 import { useState } from "react"
 import { useLocaleState } from "react-admin"
+import { numberFormat } from "../data/formats.ts"
 import { numberOf } from "../data/numberOf.ts"
 import { textOf } from "../data/text.ts"
 
@@ -15,7 +16,7 @@ interface NumberInputProps extends Omit<TextFieldProps, "onChange" | "value"> {
 /** What is entered stays as it is while it is no number yet; the service says what is wrong with it. */
 export const NumberInput = ({ isWhole, maximum, minimum, onChange, value, ...rest }: NumberInputProps) => {
   const [locale] = useLocaleState()
-  const point = new Intl.NumberFormat(locale).format(1.5).charAt(1)
+  const point = numberFormat(locale).format(1.5).charAt(1)
   const shown = typeof value === "number" ? textOf(value).replace(".", point) : textOf(value)
   const [text, setText] = useState(shown)
   const [seen, setSeen] = useState(value)

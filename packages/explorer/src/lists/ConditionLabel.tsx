@@ -1,6 +1,7 @@
 import type { FieldDescription } from "@appkernel/react-admin"
 import { useLocaleState, useTranslate } from "react-admin"
 import { dayOf, instantOf } from "../data/dateTime.ts"
+import { dateTimeFormat } from "../data/formats.ts"
 import { textOf } from "../data/text.ts"
 import { ReferenceName } from "../fields/ReferenceName.tsx"
 import type { Condition, FilterField } from "./operators.ts"
@@ -64,12 +65,12 @@ const Said = ({ field, value }: { readonly field: FieldDescription; readonly val
   if (one.type === "dateTime" && textOf(value).length > 10) {
     const time = instantOf(value)
     if (time !== undefined) {
-      return new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" }).format(time)
+      return dateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" }).format(time)
     }
   }
   if (one.type === "date" || one.type === "dateTime") {
     const day = dayOf(value)
-    if (day !== undefined) return new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeZone: "UTC" }).format(day)
+    if (day !== undefined) return dateTimeFormat(locale, { dateStyle: "medium", timeZone: "UTC" }).format(day)
   }
   const text = textOf(value)
   return text.length > 60 ? `${text.slice(0, 60)}…` : text

@@ -11,6 +11,7 @@ import {
   useTranslate
 } from "react-admin"
 import { useDescribed } from "../data/Description.tsx"
+import { numberFormat } from "../data/formats.ts"
 import { CollectionActions } from "../documents/CollectionActions.tsx"
 import { PageTitle } from "../layout/PageTitle.tsx"
 import { Cards } from "./Cards.tsx"
@@ -53,7 +54,7 @@ const ListPage = () => {
         {total !== undefined && (
           <Chip
             size="small"
-            label={new Intl.NumberFormat(locale).format(total)}
+            label={numberFormat(locale).format(total)}
             aria-label={translate("explorer.total", { smart_count: total })}
           />
         )}
