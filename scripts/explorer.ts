@@ -63,6 +63,11 @@ const build = async (): Promise<void> => {
       groups: [
         // It asks the service, while the browser still loads the page, which has all that its own modules need.
         { name: "connection", test: connection, priority: 2 },
+        {
+          name: "react",
+          test: /node_modules\/(?:react|react-dom|scheduler)\/|packages\/explorer\/src\/react\.ts$/u,
+          priority: 2
+        },
         { name: "page", test: /packages\/explorer\/src\/page\.tsx$/u, priority: 1 }
       ]
     },

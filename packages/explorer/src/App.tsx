@@ -5,7 +5,7 @@ import {
   type ServiceDescription
 } from "@appkernel/react-admin"
 import { CssBaseline } from "@mui/material"
-import { QueryClient } from "@tanstack/react-query"
+import { notifyManager, QueryClient } from "@tanstack/react-query"
 import { startTransition, useCallback, useEffect, useMemo, useState } from "react"
 import {
   AdminContext,
@@ -61,6 +61,8 @@ const unfinishedBy = (error: unknown, everywhere: boolean): Unfinished | undefin
 
 const store = preferences()
 
+// A timer for each answer would show it by itself: those that come together are shown together.
+notifyManager.setScheduler(queueMicrotask)
 const queries = new QueryClient({ defaultOptions: { queries: { retry, retryDelay } } })
 
 interface AppProps {

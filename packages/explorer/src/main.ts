@@ -32,7 +32,14 @@ const settings = (): {
   }
 }
 
-const loadPage = () => import("./page.tsx")
+/** In parts, between which the browser answers. */
+const loadPage = async () => {
+  await import("./react.ts")
+  await new Promise((resolve) => {
+    setTimeout(resolve)
+  })
+  return import("./page.tsx")
+}
 
 /** A connection and the language that it speaks. */
 interface Speaking {

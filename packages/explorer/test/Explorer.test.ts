@@ -552,6 +552,29 @@ inBrowser("The explorer", (open) => {
       assert.deepStrictEqual(explorer.problems, [])
     }))
 
+  it.live("has its menu beside a wide page, and opens it over a narrow one, also where a screen is turned", () =>
+    Effect.gen(function*() {
+      const { baseUrl } = yield* library
+      const explorer = yield* opened(open, baseUrl)
+      const { page } = explorer
+      const item = page.getByRole("menuitem", { name: "Books" })
+      yield* Effect.promise(async () => {
+        await page.setViewportSize({ width: 390, height: 800 })
+        await signIn(explorer, "editor")
+        for (const _ of ["once", "again"]) {
+          await page.getByRole("button", { name: "Open menu" }).click()
+          await item.click()
+          await page.getByText("No Books yet").waitFor()
+          await item.waitFor({ state: "hidden" })
+          await page.setViewportSize({ width: 1280, height: 800 })
+          await item.waitFor()
+          await page.setViewportSize({ width: 390, height: 800 })
+          await item.waitFor({ state: "hidden" })
+        }
+      })
+      assert.deepStrictEqual(explorer.problems, [])
+    }))
+
   it.live("has no barriers that axe finds, wide and narrow, light and dark, in English and German", () =>
     Effect.gen(function*() {
       const { baseUrl, editor } = yield* library

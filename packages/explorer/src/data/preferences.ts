@@ -10,7 +10,10 @@ const isPreference = (key: string): boolean =>
 export const preferences = (): Store => {
   const kept = localStorageStore("1", "appkernel-explorer")
   const passing = memoryStore()
-  const of = (key: string): Store => isPreference(key) ? kept : passing
+  // On a narrow screen the menu covers the page: that it is open is no preference.
+  const narrow = matchMedia("(max-width: 599.95px)")
+  const isPassing = (key: string): boolean => key === "sidebar.open" ? narrow.matches : !isPreference(key)
+  const of = (key: string): Store => isPassing(key) ? passing : kept
   return {
     setup: () => {
       kept.setup()

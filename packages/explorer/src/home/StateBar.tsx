@@ -1,9 +1,10 @@
 import type { ResourceDescription } from "@appkernel/react-admin"
-import { Box, Tooltip } from "@mui/material"
+import { Box } from "@mui/material"
 import { useQuery } from "@tanstack/react-query"
 import { Link, useLocaleState } from "react-admin"
 import { useConnection } from "../data/Description.tsx"
 import { isObject } from "../data/documents.ts"
+import { numberFormat } from "../data/formats.ts"
 import { hueOf } from "../fields/tones.ts"
 
 /** The documents of a model by their states: a bar, each part of which leads to its documents. */
@@ -50,25 +51,25 @@ export const StateBar = ({ isCounting, resource: { fields, may, name, path }, to
       </Box>
       <Box sx={{ display: "flex", flexWrap: "wrap", columnGap: 1.25, fontSize: "0.75rem" }}>
         {counts.map(({ count, id, label }) => (
-          <Tooltip key={String(id)} title={`${label}: ${new Intl.NumberFormat(locale).format(count)}`}>
-            <Box
-              component={Link}
-              to={`/${name}?filter=${encodeURIComponent(JSON.stringify({ [state.path]: { "[]": [id] } }))}`}
-              sx={{
-                display: "inline-flex",
-                alignItems: "center",
-                gap: 0.5,
-                // As large as fingers need it (WCAG 2.2, 2.5.8).
-                minHeight: 24,
-                minWidth: 24,
-                color: "text.secondary",
-                textDecoration: "none",
-                "&:hover": { textDecoration: "underline" }
-              }}
-            >
-              {label} <b>{new Intl.NumberFormat(locale).format(count)}</b>
-            </Box>
-          </Tooltip>
+          <Box
+            key={String(id)}
+            component={Link}
+            to={`/${name}?filter=${encodeURIComponent(JSON.stringify({ [state.path]: { "[]": [id] } }))}`}
+            aria-label={`${label}: ${numberFormat(locale).format(count)}`}
+            sx={{
+              display: "inline-flex",
+              alignItems: "center",
+              gap: 0.5,
+              // As large as fingers need it (WCAG 2.2, 2.5.8).
+              minHeight: 24,
+              minWidth: 24,
+              color: "text.secondary",
+              textDecoration: "none",
+              "&:hover": { textDecoration: "underline" }
+            }}
+          >
+            {label} <b>{numberFormat(locale).format(count)}</b>
+          </Box>
         ))}
       </Box>
     </Box>

@@ -1,11 +1,10 @@
 import { Box, Divider, Typography, useMediaQuery } from "@mui/material"
-import { useEffect, useState } from "react"
+import { useDeferredValue, useState } from "react"
 import {
   AppBar,
   Layout as Frame,
   type LayoutProps,
   LoadingIndicator,
-  LocalesMenuButton,
   Logout,
   Sidebar,
   type SidebarProps,
@@ -18,31 +17,28 @@ import { AccountItem } from "../account/AccountItem.tsx"
 import { SignOutEverywhere } from "../account/SignOutEverywhere.tsx"
 import { useConnection, useService } from "../data/Description.tsx"
 import { GoTo } from "./GoTo.tsx"
+import { Languages } from "./Languages.tsx"
 import { Logo } from "./Logo.tsx"
 import { Menu } from "./Menu.tsx"
+import { Waiting } from "./Waiting.tsx"
 
-export const Layout = ({ children }: LayoutProps) => (
+/** What surrounds a page, made in parts between which the browser answers. */
+export const Layout = (props: LayoutProps) => useDeferredValue(true, false) ? <Surroundings {...props} /> : <Waiting />
+
+const Surroundings = ({ children }: LayoutProps) => (
   <Frame appBar={Bar} menu={Menu} sidebar={Side}>
     <Box sx={{ px: { xs: 1.5, sm: 3 }, py: 2, maxWidth: 1680, width: "100%", minWidth: 0 }}>{children}</Box>
   </Frame>
 )
 
-/** The menu beside the page. Where there is no room beside it, it covers the page, so that it is closed at first. */
+/** The menu beside the page. Where there is no room beside it, it covers the page, and is made when it is opened. */
 const Side = (props: SidebarProps) => {
   const isNarrow = useMediaQuery("(max-width: 599.95px)")
-  const [isOpen, setOpen] = useSidebarState()
-  const [wasOpen, setWasOpen] = useState<boolean>()
-  useEffect(() => {
-    if (isNarrow && wasOpen === undefined) {
-      // oxlint-disable-next-line react/set-state-in-effect -- what to go back to is known when the screen becomes narrow
-      setWasOpen(isOpen)
-      setOpen(false)
-    } else if (!isNarrow && wasOpen !== undefined) {
-      setWasOpen(undefined)
-      setOpen(wasOpen)
-    }
-  }, [isNarrow, isOpen, setOpen, wasOpen])
-  return isNarrow && wasOpen === undefined ? null : <Sidebar {...props} />
+  const [isOpen] = useSidebarState()
+  const [isMade, setMade] = useState(isOpen)
+  if (isOpen && !isMade) setMade(true)
+  // Another one on another screen, which is open or closed from the start.
+  return isNarrow && !isMade ? null : <Sidebar key={String(isNarrow)} {...props} />
 }
 
 const Bar = () => {
@@ -55,7 +51,7 @@ const Bar = () => {
       alwaysOn
       toolbar={
         <>
-          <LocalesMenuButton />
+          <Languages />
           <ToggleThemeButton />
           <LoadingIndicator aria-label={translate("ra.page.loading")} />
         </>
