@@ -6,6 +6,7 @@ import * as Function from "effect/Function"
 import * as Option from "effect/Option"
 import * as PersistedQueue from "effect/persistence/PersistedQueue"
 import * as Schema from "effect/Schema"
+import * as Tracer from "effect/Tracer"
 import { DocumentStore } from "../../Repository/DocumentStore.ts"
 import { afterCommit } from "../../Repository/internal.ts"
 import type { ReadError, StoreError } from "../../Repository/RepositoryError.ts"
@@ -48,7 +49,7 @@ export const enqueue = (
 ): Effect.Effect<void, StoreError, DocumentStore> =>
   Effect.gen(function*() {
     const subject = Option.getOrUndefined(yield* CurrentUser.option)?.subject
-    const span = Option.getOrUndefined(yield* Effect.option(Effect.currentParentSpan))
+    const span = Option.getOrUndefined(yield* Effect.serviceOption(Tracer.ParentSpan))
     yield* enqueueElement(described, {
       payload,
       ...(subject !== undefined && { subject }),
