@@ -208,7 +208,11 @@ export const discard = (id: string): Effect.Effect<boolean, StoreError, Document
 // internal
 // -----------------------------------------------------------------------------
 
-let loaded: Promise<typeof JobQueue> | undefined
+let loaded: typeof JobQueue | undefined
 
 // Effect's queue is loaded by programs that use it, and by no others.
-const queue = Effect.promise(() => loaded ??= import("./queue/jobQueue.ts"))
+const queue = Effect.suspend(() =>
+  loaded === undefined
+    ? Effect.map(Effect.promise(() => import("./queue/jobQueue.ts")), (module) => loaded = module)
+    : Effect.succeed(loaded)
+)

@@ -58,7 +58,7 @@ export interface Place {
   /** What is different in a record that is stored as a taken one. */
   readonly taken: Document
   /** Gives the record with its transaction, once it is stored. The exit says whether it is a new one. */
-  readonly fill: (record: Document, stored: Exit.Exit<boolean, unknown>) => Effect.Effect<void>
+  readonly give: (record: Document, stored: Exit.Exit<boolean, unknown>) => Effect.Effect<void>
 }
 
 /** The queue of a store in this process. */

@@ -77,7 +77,7 @@ export const offerTo = (store: Store): Port["offer"] => ({ delay, element, id, i
       : Effect.as(store.insertOne(queuedJobs, { _id, ...record }), true)
     return place === undefined
       ? Effect.andThen(written, afterCommit(wake(store, name)))
-      : Effect.onExit(written, (stored) => place.fill({ _id, ...record }, stored))
+      : Effect.onExit(written, (stored) => place.give({ _id, ...record }, stored))
   }).pipe(failing("Can't store the job"), Effect.asVoid)
 
 /** The queues of a store for those who take from them, until the scope closes. */
@@ -266,7 +266,7 @@ export const makeQueueStore = Effect.fnUntraced(function*(
     own.expected++
     return {
       taken: { state: "running", attempts: 1, taken: dateOf(now), due: soon(now), token, process: thisProcess },
-      fill: (record, stored) => {
+      give: (record, stored) => {
         own.expected--
         // It has the fields that an offer stores.
         const claim = { ...record, token } as Claim

@@ -481,7 +481,7 @@ const untilIdle = (store: DocumentStore.DocumentStore["Service"], queue: string)
   Effect.repeat(
     Effect.sync(() => reserve(store, queue, Date.now())),
     { until: (place) => place !== undefined, schedule: Schedule.spaced("1 millis") }
-  ).pipe(Effect.flatMap((place) => place?.fill({}, Exit.succeed(false)) ?? Effect.void))
+  ).pipe(Effect.flatMap((place) => place?.give({}, Exit.succeed(false)) ?? Effect.void))
 
 const takeOf = (name: string) => ({ name, maxAttempts: 3, retryDelay: () => Effect.succeed(Duration.zero) })
 
