@@ -98,8 +98,7 @@ export const storedQueueContract = <E>(name: string, store: Layer.Layer<Document
       Effect.gen(function*() {
         const queue = yield* queueOf("delayed")
         const begin = Date.now()
-        yield* queue.offer({ n: 1n }, { delay: "200 millis" })
-        yield* queue.offer({ n: 2n })
+        yield* Effect.all([queue.offer({ n: 1n }, { delay: "200 millis" }), queue.offer({ n: 2n })], { concurrency: 2 })
         const taken = [
           yield* queue.take((item) => Effect.succeed(item.n)),
           yield* queue.take((item) => Effect.succeed(item.n))
