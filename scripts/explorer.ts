@@ -13,6 +13,11 @@ const target = path.join(root, "packages/explorer/dist")
 const connection =
   /packages\/(?:react-admin\/src\/|explorer\/src\/(?:data\/(?:documents|retry|text)|messages\/(?:english|locales)|palette|signIn\/signIn(?:Form|s))\.ts$)/u
 
+const react = /node_modules\/(?:react|react-dom|scheduler)\/|packages\/explorer\/src\/react\.ts$/u
+
+const theme =
+  /node_modules\/(?:@emotion|@mui\/(?:material\/(?:styles|colors|utils)|system|utils|styled-engine|private-theming)|stylis)\/|packages\/explorer\/src\/theme\.ts$/u
+
 /**
  * What the server reads: `first` is what `entry` needs to begin with, `preload` what it loads next for those who are signed in, and
  * all paths are relative to the manifest.
@@ -63,11 +68,9 @@ const build = async (): Promise<void> => {
       groups: [
         // It asks the service, while the browser still loads the page, which has all that its own modules need.
         { name: "connection", test: connection, priority: 2 },
-        {
-          name: "react",
-          test: /node_modules\/(?:react|react-dom|scheduler)\/|packages\/explorer\/src\/react\.ts$/u,
-          priority: 2
-        },
+        // What the page stands on is evaluated before it, in parts between which the browser answers.
+        { name: "react", test: react, priority: 2 },
+        { name: "theme", test: theme, priority: 2 },
         { name: "page", test: /packages\/explorer\/src\/page\.tsx$/u, priority: 1 }
       ]
     },

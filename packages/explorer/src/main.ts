@@ -32,13 +32,20 @@ const settings = (): {
   }
 }
 
-/** In parts, between which the browser answers. */
-const loadPage = async () => {
-  await import("./react.ts")
-  await new Promise((resolve) => {
+/** Lets the browser answer whoever uses the page. */
+const pause = () =>
+  new Promise((resolve) => {
     setTimeout(resolve)
   })
-  return import("./page.tsx")
+
+const loadPage = async () => {
+  await import("./react.ts")
+  await pause()
+  await import("./theme.ts")
+  await pause()
+  const page = await import("./page.tsx")
+  await pause()
+  return page
 }
 
 /** A connection and the language that it speaks. */

@@ -180,6 +180,11 @@ inBrowser("The home of the explorer", (open) => {
       yield* Effect.promise(async () => {
         await items.filter({ hasText: "Cy Author" }).getByText("new", { exact: true }).waitFor()
         assert.lengthOf(await told(), 3)
+        // Nobody has used the page since: it follows the changes when somebody does.
+        await page.reload()
+        await items.filter({ hasText: "Cy Author" }).waitFor()
+        await page.mouse.move(100, 100)
+        await items.filter({ hasText: bob }).getByText("gone").waitFor()
       })
       assert.deepStrictEqual(explorer.problems, [])
     }))

@@ -1,5 +1,5 @@
 import { Box, Card, Typography } from "@mui/material"
-import { lazy, Suspense, useDeferredValue, useEffect, useMemo, useState } from "react"
+import { lazy, startTransition, Suspense, useDeferredValue, useEffect, useMemo, useState } from "react"
 import { useTranslate } from "react-admin"
 import { useService } from "../data/Description.tsx"
 import { whenIdle } from "../layout/later.tsx"
@@ -20,9 +20,12 @@ export const Home = () => useDeferredValue(true, false) && <Parts />
 const Parts = () => {
   const translate = useTranslate()
   const { monitoring, resources, title } = useService()
-  const [isIdle, setIdle] = useState(false)
-  // What the service does is asked after the documents, so that these don't wait.
-  useEffect(() => whenIdle(() => setIdle(true)), [])
+  // The models come first, then what has happened to them, and then what the service does, so that none waits for the next.
+  const [step, setStep] = useState(0)
+  useEffect(() => {
+    if (step < 2) whenIdle(() => startTransition(() => setStep(step + 1)))
+  }, [step])
+  const isIdle = step === 2
   // A service that does not say it is asked.
   const isMonitored = (path: string) => monitoring?.includes(path) !== false
   const listed = useMemo(() => resources.filter(({ may }) => may.list), [resources])
@@ -42,26 +45,28 @@ const Parts = () => {
       >
         {listed.map((resource) => <ModelCard key={resource.name} resource={resource} />)}
       </Box>
-      <Box
-        sx={{
-          display: "grid",
-          gridTemplateColumns: { xs: "minmax(0, 1fr)", lg: "minmax(0, 2fr) minmax(260px, 1fr)" },
-          gap: 2,
-          mt: 3
-        }}
-      >
-        <Box component="section">
-          <Typography variant="h2" sx={{ mb: 1 }}>{translate("explorer.home.latest")}</Typography>
-          <Card>
-            <Latest resources={listed} />
-          </Card>
+      {step > 0 && (
+        <Box
+          sx={{
+            display: "grid",
+            gridTemplateColumns: { xs: "minmax(0, 1fr)", lg: "minmax(0, 2fr) minmax(260px, 1fr)" },
+            gap: 2,
+            mt: 3
+          }}
+        >
+          <Box component="section">
+            <Typography variant="h2" sx={{ mb: 1 }}>{translate("explorer.home.latest")}</Typography>
+            <Card>
+              <Latest resources={listed} />
+            </Card>
+          </Box>
+          <Box sx={{ display: "grid", gap: 2, alignContent: "start", minWidth: 0 }}>
+            <Operations />
+            {isMonitored("/health") && <Health isAsked={isIdle} isExpected={monitoring !== undefined} />}
+            {resources.filter(isWork).map((resource) => <Failing key={resource.name} resource={resource} />)}
+          </Box>
         </Box>
-        <Box sx={{ display: "grid", gap: 2, alignContent: "start", minWidth: 0 }}>
-          <Operations />
-          {isMonitored("/health") && <Health isAsked={isIdle} isExpected={monitoring !== undefined} />}
-          {resources.filter(isWork).map((resource) => <Failing key={resource.name} resource={resource} />)}
-        </Box>
-      </Box>
+      )}
       <Box sx={{ mt: 3 }}>
         {isIdle && isMonitored("/metrics") && (
           <Suspense>

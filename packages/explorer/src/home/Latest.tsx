@@ -11,6 +11,7 @@ import { dateTimeFormat } from "../data/formats.ts"
 import { NameLink } from "../fields/NameLink.tsx"
 import { toneOf } from "../fields/tones.ts"
 import { Initial } from "../layout/Initial.tsx"
+import { whenUsed } from "../layout/later.tsx"
 import { newestField } from "../lists/order.ts"
 import { newest as newestKey, newestCount, useNewest } from "./newest.ts"
 
@@ -32,24 +33,28 @@ const useHappened = (resources: ReadonlyArray<ResourceDescription>): ReadonlyArr
   useEffect(() => {
     const watched = resources.filter(({ may }) => may.watch)
     if (watched.length === 0) return undefined
-    return dataProvider.watchMany(
-      watched.map(({ name }) => name),
-      ({ id, operation, record, resource: name, time }) => {
-        if (operation === "reset") {
-          // Something may have been missed, or is no longer the caller's to see.
-          setHappened([])
-          void queries.invalidateQueries({ predicate: ({ queryKey }) => queryKey[1] === newestKey })
-          return
-        }
-        const resource = watched.find((one) => one.name === name)
-        if (resource === undefined || id === undefined) return
-        const document = { ...record, id: String(id) }
-        const entry = { resource, document, time: time ?? new Date(), change: operation }
-        startTransition(() =>
-          setHappened((before) => [entry, ...before.filter((one) => keyOf(one) !== keyOf(entry))].slice(0, newestCount))
-        )
-      },
-      { latest: newestCount }
+    return whenUsed(() =>
+      dataProvider.watchMany(
+        watched.map(({ name }) => name),
+        ({ id, operation, record, resource: name, time }) => {
+          if (operation === "reset") {
+            // Something may have been missed, or is no longer the caller's to see.
+            setHappened([])
+            void queries.invalidateQueries({ predicate: ({ queryKey }) => queryKey[1] === newestKey })
+            return
+          }
+          const resource = watched.find((one) => one.name === name)
+          if (resource === undefined || id === undefined) return
+          const document = { ...record, id: String(id) }
+          const entry = { resource, document, time: time ?? new Date(), change: operation }
+          startTransition(() =>
+            setHappened((before) =>
+              [entry, ...before.filter((one) => keyOf(one) !== keyOf(entry))].slice(0, newestCount)
+            )
+          )
+        },
+        { latest: newestCount }
+      )
     )
   }, [dataProvider, queries, resources])
   return happened

@@ -23,6 +23,7 @@ export const StateBar = ({ isCounting, resource: { fields, may, name, path }, to
   const isCounted = state !== undefined && may.aggregate && total !== 0
   const { data = [], isPending } = useQuery({
     queryKey: [name, "byState", state?.path],
+    gcTime: Infinity,
     queryFn: async (): Promise<ReadonlyArray<readonly [string, number]>> => {
       const pipe = JSON.stringify([{ $group: { _id: `$${state?.path ?? ""}`, count: { $sum: 1 } } }])
       const answer = await ask({ path: `${path}/aggregate`, query: new URLSearchParams({ pipe }) })

@@ -17,6 +17,8 @@ export const useNewest = (resources: ReadonlyArray<ResourceDescription>) => {
   return useQueries({
     queries: resources.map((resource) => ({
       queryKey: [resource.name, newest],
+      // They are few, and a timer for each that is no longer shown takes its time.
+      gcTime: Infinity,
       queryFn: (): Promise<Page<Document>> =>
         dataProvider.getList<Document>(resource.name, {
           pagination: { page: 1, perPage: newestCount },

@@ -58,6 +58,30 @@ export const whenIdle = (run: () => void): void => {
   else setTimeout(run, 500)
 }
 
+/** What somebody does who uses a page. */
+const uses = ["pointermove", "pointerdown", "keydown", "wheel", "touchstart"] as const
+
+/**
+ * Begins something when somebody uses the page, or some seconds after it was loaded: what goes on for as long as the page is open does
+ * not take the place of what is needed to show it. The result ends it, and what has not begun does not begin.
+ */
+export const whenUsed = (begin: () => () => void): () => void => {
+  if (navigator.userActivation.hasBeenActive) return begin()
+  const waiting = new AbortController()
+  let end: (() => void) | undefined
+  const now = () => {
+    waiting.abort()
+    end = begin()
+  }
+  const timer = setTimeout(now, 8_000)
+  waiting.signal.addEventListener("abort", () => clearTimeout(timer))
+  for (const use of uses) globalThis.addEventListener(use, now, { passive: true, signal: waiting.signal })
+  return () => {
+    waiting.abort()
+    end?.()
+  }
+}
+
 /** Whether a file is gone, as after an update of the service. Not every browser names it in its error. */
 const isGone = async (error: unknown): Promise<boolean> => {
   const [url] = /https?:\/\/\S+\.js/u.exec(String(error)) ?? []
