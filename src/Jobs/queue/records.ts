@@ -1,11 +1,10 @@
 /** The records of jobs in the store of documents: their collection, its indexes, and how fibers of this process learn of a new one. */
 import { getOrMake } from "@appkernel/document-store/internal"
 import * as Effect from "effect/Effect"
-import type * as Exit from "effect/Exit"
 import * as Function from "effect/Function"
 import * as Latch from "effect/Latch"
 import { randomUUID } from "node:crypto"
-import type { Document, DocumentStore, IndexDescription } from "../../Repository/DocumentStore.ts"
+import type { DocumentStore, IndexDescription } from "../../Repository/DocumentStore.ts"
 
 /** The name of the collection. */
 export const queuedJobs = "QueuedJob"
@@ -37,56 +36,23 @@ export const thisProcess: string = randomUUID()
 export interface LocalQueue {
   /** Opened when there may be something to take. */
   readonly wake: Latch.Latch
-  /** How often there was something that has to be looked for. */
-  offered: number
-  /** Those who take from it. */
-  readonly takers: Set<Receiver>
   /** Opened when something that was taken has come to an end. */
   readonly settled: Latch.Latch
   /** Whether what another process has left over is released. */
   isRecovered: boolean
 }
 
-/** Fibers of this process of whom one who waits can have a record that is offered, without a look for it. */
-export interface Receiver {
-  /** A place for a record that is offered now, if somebody waits for one and no other one is due. */
-  readonly reserve: (now: number) => Place | undefined
-}
-
-/** A place that is kept for a record. */
-export interface Place {
-  /** What is different in a record that is stored as a taken one. */
-  readonly taken: Document
-  /** Gives the record with its transaction, once it is stored. The exit says whether it is a new one. */
-  readonly give: (record: Document, stored: Exit.Exit<boolean, unknown>) => Effect.Effect<void>
-}
-
 /** The queue of a store in this process. */
 export const localQueue = (store: DocumentStore["Service"], queue: string): LocalQueue =>
   getOrMake(queuesOf(store), queue, () => ({
     wake: Latch.makeUnsafe(false),
-    offered: 0,
-    takers: new Set<Receiver>(),
     settled: Latch.makeUnsafe(false),
     isRecovered: false
   }))
 
 /** Tells the fibers of this process that there may be something to take. */
 export const wake = (store: DocumentStore["Service"], queue: string): Effect.Effect<void> =>
-  Effect.sync(() => {
-    const local = localQueue(store, queue)
-    local.offered++
-    local.wake.openUnsafe()
-  })
-
-/** A place with those of this process who take from a queue, if one waits. */
-export const reserve = (store: DocumentStore["Service"], queue: string, now: number): Place | undefined => {
-  for (const taker of localQueue(store, queue).takers) {
-    const place = taker.reserve(now)
-    if (place !== undefined) return place
-  }
-  return undefined
-}
+  Effect.sync(() => void localQueue(store, queue).wake.openUnsafe())
 
 // internal
 

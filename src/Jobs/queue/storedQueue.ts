@@ -1,8 +1,7 @@
 /**
  * Effect's queue on our stores: its `PersistedQueueStore`, one for all of them. An offer is one write of the fiber that makes it, so
  * it is part of that fiber's transaction. A claim moves a record's `due` to the end of a lock, which is moved on while the work
- * lasts; whoever comes after the end takes the record, and what the earlier one says of it then has no effect. A record that is
- * offered while somebody of the same process waits is stored with the claim of that one.
+ * lasts; whoever comes after the end takes the record, and what the earlier one says of it then has no effect.
  */
 import { getOrMake } from "@appkernel/document-store/internal"
 import { rejectDuplicateKey } from "@appkernel/document-store/shared"
@@ -29,14 +28,10 @@ import type { ReadError, StoreError } from "../../Repository/RepositoryError.ts"
 import {
   earlierIndexes,
   jobIdOf,
-  type LocalQueue,
   localQueue,
   pending,
-  type Place,
   queuedJobs,
-  type Receiver,
   recordIndexes,
-  reserve,
   thisProcess,
   wake
 } from "./records.ts"
@@ -56,7 +51,6 @@ export interface QueueOptions {
 /** Adds records to queues. It needs nothing that runs, so that whoever has the store can offer. */
 export const offerTo = (store: Store): Port["offer"] => ({ delay, element, id, isCustomId, name }) =>
   Effect.flatMap(Clock.currentTimeMillis, (now) => {
-    const place = delay === undefined ? reserve(store, name, now) : undefined
     const _id = jobIdOf(name, id)
     const record = {
       queue: name,
@@ -65,20 +59,16 @@ export const offerTo = (store: Store): Port["offer"] => ({ delay, element, id, i
       state: "waiting",
       attempts: 0,
       created: dateOf(now),
-      due: dateOf(now + (delay === undefined ? 0 : Duration.toMillis(delay))),
-      ...place?.taken
+      due: dateOf(now + (delay === undefined ? 0 : Duration.toMillis(delay)))
     }
     // A second offer of a key is no failure, with which a transaction would end.
     const written = isCustomId
       ? store.updateOne(queuedJobs, { _id }, { $setOnInsert: record }, { upsert: true }).pipe(
-        Effect.map(({ upsertedId }) => upsertedId !== undefined),
-        Effect.catchTag("DuplicateKey", () => Effect.succeed(false))
+        Effect.catchTag("DuplicateKey", () => Effect.void)
       )
-      : Effect.as(store.insertOne(queuedJobs, { _id, ...record }), true)
-    return place === undefined
-      ? Effect.andThen(written, afterCommit(wake(store, name)))
-      : Effect.onExit(written, (stored) => place.give({ _id, ...record }, stored))
-  }).pipe(failing("Can't store the job"), Effect.asVoid)
+      : store.insertOne(queuedJobs, { _id, ...record })
+    return Effect.andThen(written, afterCommit(wake(store, name)))
+  }).pipe(failing("Can't store the job"))
 
 /** The queues of a store for those who take from them, until the scope closes. */
 export const makeQueueStore = Effect.fnUntraced(function*(
@@ -87,7 +77,7 @@ export const makeQueueStore = Effect.fnUntraced(function*(
 ): Effect.fn.Return<Port, StoreError, Scope.Scope> {
   yield* store.createIndexes(queuedJobs, recordIndexes)
   yield* store.dropIndexes(queuedJobs, earlierIndexes)
-  const [lockTime, pollTime] = [Duration.toMillis(lock), Duration.toMillis(poll)]
+  const lockTime = Duration.toMillis(lock)
   // Only the embedded store is serializable, and one process alone has it: nobody else offers, and all that is due is known.
   const isAlone = store.isolation === "serializable"
   const soon = (now: number) => dateOf(now + lockTime)
@@ -130,14 +120,12 @@ export const makeQueueStore = Effect.fnUntraced(function*(
       Effect.ensuring(Effect.sync(() => {
         for (const claim of claims) {
           held.delete(claim)
-          localQueue(store, claim.queue).settled.openUnsafe()
+          const { settled, wake } = localQueue(store, claim.queue)
+          wake.openUnsafe()
+          settled.openUnsafe()
         }
       }))
     )
-
-  /** Says that a record waits again. */
-  const release = (claim: Taken, change: (now: number) => Update) =>
-    Effect.ensuring(settle([claim], change), wake(store, claim.queue))
 
   const storing = Semaphore.makeUnsafe(1)
   let batch: { readonly claims: Array<Taken>; readonly stored: Deferred.Deferred<void> } | undefined
@@ -163,7 +151,7 @@ export const makeQueueStore = Effect.fnUntraced(function*(
     }))
 
   const giveBack = (claim: Claim) =>
-    release(claim, (now) => ({ $set: { state: "waiting", due: dateOf(now) }, $inc: { attempts: -1 } }))
+    settle([claim], (now) => ({ $set: { state: "waiting", due: dateOf(now) }, $inc: { attempts: -1 } }))
 
   /** Takes up to so many records that are due. Of several processes that find the same ones, one gets each. */
   const claim = Effect.fnUntraced(function*(
@@ -217,104 +205,43 @@ export const makeQueueStore = Effect.fnUntraced(function*(
         withoutLock({ $set: { state: "waiting", due: dateOf(now) } })
       ))
 
-  /** Until when there is nothing to take but what is offered meanwhile, after nothing was found. */
-  const idleUntil = Effect.fnUntraced(function*(name: string): Effect.fn.Return<number, ReadError> {
-    if (!isAlone) return (yield* Clock.currentTimeMillis) + pollTime
+  /** Waits after nothing was found, until the next record is due or others may have offered one. */
+  const pause = Effect.fnUntraced(function*(name: string): Effect.fn.Return<void, ReadError> {
+    if (!isAlone) return yield* Effect.sleep(poll)
     // One may have become due since it was looked for.
     const [next] = yield* store.find(queuedJobs, {
       filter: { queue: name, due: { $gt: dateOf(0) }, ...pending },
       sort: { due: 1 },
       limit: 1
     })
-    return next === undefined ? Infinity : Number(next["due"])
+    const now = yield* Clock.currentTimeMillis
+    return yield* next === undefined ? Effect.never : Effect.sleep(Math.max(0, Number(next["due"]) - now))
   })
 
   const takers = new Map<string, Takers>()
-  const scope = yield* Effect.scope
-
-  const takersOf = (name: string, maxAttempts: number): Takers =>
-    getOrMake(takers, name, () => {
-      const local = localQueue(store, name)
-      const own: Takers = {
-        turn: Semaphore.makeUnsafe(1),
-        ready: [],
-        waiting: 0,
-        expected: 0,
-        known: 0,
-        idleUntil: -Infinity,
-        reserve: (now) => {
-          const isIdle = now < own.idleUntil && own.known === local.offered
-          // The attempt counts when the record is stored. If there is one only, a process that ends before the work must not lose it.
-          return isIdle && own.waiting > own.ready.length + own.expected && maxAttempts > 1
-            ? placeFor(own, local, now)
-            : undefined
-        }
-      }
-      local.takers.add(own)
-      return own
-    })
-  yield* Effect.addFinalizer(() =>
-    Effect.sync(() => {
-      for (const [name, own] of takers) localQueue(store, name).takers.delete(own)
-    })
-  )
-
-  // A record is stored with it once: whoever takes it again has a token of his own.
-  const token = randomUUID()
-
-  const placeFor = (own: Takers, local: LocalQueue, now: number): Place => {
-    own.expected++
-    return {
-      taken: { state: "running", attempts: 1, taken: dateOf(now), due: soon(now), token, process: thisProcess },
-      give: (record, stored) => {
-        own.expected--
-        // It has the fields that an offer stores.
-        const claim = { ...record, token } as Claim
-        // It may be stored nevertheless, though nobody knows.
-        if (Exit.isFailure(stored)) return afterCommit(Effect.asVoid(Effect.forkIn(giveBack(claim), scope)))
-        return stored.value ? afterCommit(Effect.suspend(() => given(own, local, claim))) : Effect.void
-      }
-    }
-  }
-
-  /** Gives a record that is stored as a taken one to who waits for it, if he has not gone meanwhile. */
-  const given = (own: Takers, local: LocalQueue, claim: Claim) => {
-    if (own.ready.length >= own.waiting) return giveBack(claim)
-    own.ready.push(claim)
-    local.wake.openUnsafe()
-    return Effect.void
-  }
 
   /** Of those who take from a queue, one looks for all who wait. */
   const next = (name: string, maxAttempts: number, restore: Restore): Effect.Effect<Claim, StoreError> => {
-    const own = takersOf(name, maxAttempts)
+    const own = getOrMake(takers, name, () => ({ turn: Semaphore.makeUnsafe(1), ready: [], waiting: 0 }))
     const local = localQueue(store, name)
     const look = Effect.gen(function*() {
       for (;;) {
-        const now = yield* Clock.currentTimeMillis
         const claimed = own.ready.shift()
         // One that nobody came for in time may be somebody else's soon.
         if (claimed !== undefined) {
-          if (claimed.due.getTime() - now > lockTime / 2) return claimed
+          if (claimed.due.getTime() - (yield* Clock.currentTimeMillis) > lockTime / 2) return claimed
           yield* giveBack(claimed)
-          continue
-        }
-        local.wake.closeUnsafe()
-        if (own.known === local.offered && now < own.idleUntil) {
-          yield* restore(Effect.raceFirst(local.wake.await, Effect.sleep(own.idleUntil - now)))
           continue
         }
         if (isAlone && !local.isRecovered) {
           yield* recover(name)
           local.isRecovered = true
         }
-        own.idleUntil = -Infinity
-        own.known = local.offered
-        const [first, ...others] = yield* claim(name, maxAttempts, Math.max(1, own.waiting - own.expected))
-        // One that was offered before the look may have been given meanwhile.
-        own.ready.push(...others)
+        local.wake.closeUnsafe()
+        const [first, ...others] = yield* claim(name, maxAttempts, own.waiting)
+        own.ready = others
         if (first !== undefined) return first
-        own.idleUntil = yield* idleUntil(name)
+        yield* restore(Effect.raceFirst(local.wake.await, pause(name)))
       }
     })
     // Whoever no longer waits leaves nothing that was claimed for him: others have it at once, and it was no attempt.
@@ -354,7 +281,7 @@ export const makeQueueStore = Effect.fnUntraced(function*(
             if (Cause.hasInterruptsOnly(exit.cause)) return giveBack(claim)
             if (claim.attempts >= maxAttempts) return bury(claim, exit.cause)
             return Effect.flatMap(retryDelay(claim.attempts), (delay) =>
-              release(claim, (now) => ({
+              settle([claim], (now) => ({
                 $set: {
                   state: "waiting",
                   due: dateOf(now + Duration.toMillis(delay)),
@@ -392,17 +319,11 @@ export const makeQueueStore = Effect.fnUntraced(function*(
 // internal
 
 /** Those of a process who take from one queue. */
-interface Takers extends Receiver {
+interface Takers {
   readonly turn: Semaphore.Semaphore
   /** What is claimed for those who wait. */
-  readonly ready: Array<Claim>
+  ready: Array<Claim>
   waiting: number
-  /** How many records are being stored for those who wait. */
-  expected: number
-  /** How many offers are known by the last look. */
-  known: number
-  /** Until when there is nothing else to take. */
-  idleUntil: number
 }
 
 type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>

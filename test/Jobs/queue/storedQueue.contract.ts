@@ -2,7 +2,6 @@ import { assert, it } from "@effect/vitest"
 import { Deferred, Duration, Effect, Exit, Fiber, Layer, Random, Ref, Schedule, Schema, Scope } from "effect"
 import { PersistedQueue } from "effect/persistence"
 import { DocumentStore, Repository } from "../../../src/index.ts"
-import { reserve } from "../../../src/Jobs/queue/records.ts"
 import { makeQueueStore } from "../../../src/Jobs/queue/storedQueue.ts"
 
 /** What Effect's queue does, whichever store keeps it: its own suite for stores, and what ours has beyond it. */
@@ -98,7 +97,8 @@ export const storedQueueContract = <E>(name: string, store: Layer.Layer<Document
       Effect.gen(function*() {
         const queue = yield* queueOf("delayed")
         const begin = Date.now()
-        yield* Effect.all([queue.offer({ n: 1n }, { delay: "200 millis" }), queue.offer({ n: 2n })], { concurrency: 2 })
+        yield* queue.offer({ n: 1n }, { delay: "200 millis" })
+        yield* queue.offer({ n: 2n })
         const taken = [
           yield* queue.take((item) => Effect.succeed(item.n)),
           yield* queue.take((item) => Effect.succeed(item.n))
@@ -352,65 +352,6 @@ export const storedQueueContract = <E>(name: string, store: Layer.Layer<Document
         assert.isTrue(records.every(({ attempts, state }) => state === "done" && attempts === 1))
       }).pipe(Effect.scoped))
 
-    it.effect("gives what is offered while somebody waits by the write of the offer, with its transaction", () =>
-      Effect.gen(function*() {
-        const store = yield* DocumentStore.DocumentStore
-        let updates = 0
-        const counting: typeof store = {
-          ...store,
-          updateMany: (...args) => {
-            updates++
-            return store.updateMany(...args)
-          }
-        }
-        const port = yield* makeQueueStore(counting, { lock: "60 seconds", poll: "1 hour" })
-        const take = Effect.forkScoped(Effect.scoped(port.take(takeOf("direct"))), { startImmediately: true })
-        const offer = (id: string, isCustomId = false) => port.offer({ name: "direct", id, element: {}, isCustomId })
-        const waiting = [yield* take, yield* take]
-        yield* untilIdle(counting, "direct")
-        updates = 0
-        assert.strictEqual(
-          yield* Effect.flip(Repository.transaction(Effect.andThen(offer("1"), Effect.fail("no")))),
-          "no"
-        )
-        yield* Repository.transaction(offer("2"))
-        yield* offer("3", true)
-        const taken = yield* Effect.forEach(waiting, (fiber) => Fiber.join(fiber))
-        assert.deepStrictEqual(taken.map(({ attempts, id }) => [id, attempts]).toSorted(), [["2", 1], ["3", 1]])
-        // One for the end of each, at most.
-        assert.isAtMost(updates, 2)
-        yield* Effect.repeat(recordsOf("direct"), {
-          until: (records) => records.every(({ state }) => state === "done"),
-          schedule: Schedule.spaced("5 millis")
-        })
-      }).pipe(Effect.scoped))
-
-    it.effect("gives to others at once what was being offered when those who waited have gone", () =>
-      Effect.gen(function*() {
-        const store = yield* DocumentStore.DocumentStore
-        const [offering, go] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
-        const slow: typeof store = {
-          ...store,
-          insertOne: (...args) =>
-            store.insertOne(...args).pipe(
-              Effect.tap(Deferred.succeed(offering, undefined)),
-              Effect.tap(Deferred.await(go))
-            )
-        }
-        const port = yield* makeQueueStore(slow, { lock: "60 seconds", poll: "1 hour" })
-        const first = yield* Effect.forkScoped(port.take(takeOf("left")), { startImmediately: true })
-        yield* untilIdle(slow, "left")
-        const offer = (id: string) => port.offer({ name: "left", id, element: {}, isCustomId: false })
-        const offered = yield* Effect.forkScoped(offer("1"))
-        yield* Deferred.await(offering)
-        assert.deepInclude((yield* recordsOf("left"))[0], { state: "running", attempts: 1 })
-        yield* Fiber.interrupt(first)
-        yield* Deferred.succeed(go, undefined)
-        yield* Fiber.join(offered)
-        assert.deepInclude((yield* recordsOf("left"))[0], { state: "waiting", attempts: 0 })
-        assert.deepInclude(yield* port.take(takeOf("left")), { id: "1", attempts: 1 })
-      }).pipe(Effect.scoped))
-
     it.effect("has again at once what was claimed for those who have gone meanwhile, in its order", () =>
       Effect.gen(function*() {
         const store = yield* DocumentStore.DocumentStore
@@ -426,9 +367,7 @@ export const storedQueueContract = <E>(name: string, store: Layer.Layer<Document
         const port = yield* makeQueueStore(slow, { lock: "60 seconds", poll: "5 millis" })
         const take = Effect.forkScoped(port.take(takeOf("gone")), { startImmediately: true })
         const [first, second, third] = [yield* take, yield* take, yield* take]
-        // Nobody has it before somebody looks for it.
-        const delay = Duration.millis(1)
-        const offer = (id: string) => port.offer({ name: "gone", id, element: {}, isCustomId: false, delay })
+        const offer = (id: string) => port.offer({ name: "gone", id, element: {}, isCustomId: false })
         yield* Repository.transaction(Effect.forEach(["1", "2", "3"], offer))
         yield* Deferred.await(claiming)
         yield* Fiber.interruptAll([second, third])
@@ -474,13 +413,6 @@ export const storedQueueContract = <E>(name: string, store: Layer.Layer<Document
         assert.deepInclude(yield* port.take(takeOf("faster")), { id: "2", attempts: 1 })
       }).pipe(Effect.scoped))
   })
-
-/** Waits until those who take have looked for a record, and have found none. */
-const untilIdle = (store: DocumentStore.DocumentStore["Service"], queue: string) =>
-  Effect.repeat(
-    Effect.sync(() => reserve(store, queue, Date.now())),
-    { until: (place) => place !== undefined, schedule: Schedule.spaced("1 millis") }
-  ).pipe(Effect.flatMap((place) => place?.give({}, Exit.succeed(false)) ?? Effect.void))
 
 const takeOf = (name: string) => ({ name, maxAttempts: 3, retryDelay: () => Effect.succeed(Duration.zero) })
 
