@@ -1,5 +1,5 @@
 /** A real browser for the suites of pages: CHROMIUM_PATH, or one of the usual names on the path. */
-import { afterAll, assert, beforeAll, describe } from "@effect/vitest"
+import { afterAll, assert, describe } from "@effect/vitest"
 import { Effect, type Scope } from "effect"
 import * as fs from "node:fs"
 import * as path from "node:path"
@@ -52,14 +52,16 @@ export const inBrowser = (
   }
   describe(name, () => {
     let browser: Browser | undefined
-    beforeAll(async () => {
+    const started = async (): Promise<Browser> => {
       assert(executablePath !== undefined, "There is no browser: give CHROMIUM_PATH, or install chromium")
-      // A container's root has no sandbox to put it in.
-      browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] })
-    })
+      // After a crash, the next test has another one. A container's root has no sandbox to put it in.
+      if (browser?.isConnected() !== true) {
+        browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] })
+      }
+      return browser
+    }
     afterAll(() => browser?.close())
-    // It has been started before the first test.
-    suite(Effect.suspend(() => windowOf(browser!)))
+    suite(Effect.flatMap(Effect.promise(started), windowOf))
   })
 }
 

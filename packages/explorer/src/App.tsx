@@ -76,8 +76,11 @@ export const App = ({ checked, connection, i18nProvider }: AppProps) => {
   const [session, setSession] = useState<Session>({ is: "checking" })
 
   const fail = useCallback((error: unknown) => {
-    if (error instanceof KernelError && error.status === 401) setSession({ is: "signedOut" })
-    else setSession({ is: "failed", message: error instanceof Error ? error.message : String(error) })
+    if (error instanceof KernelError && error.status === 401) {
+      setSession({ is: "signedOut" })
+      // Who signs in next in this window may be somebody else.
+      queries.clear()
+    } else setSession({ is: "failed", message: error instanceof Error ? error.message : String(error) })
   }, [])
 
   const describe = useCallback(async () => {
@@ -114,7 +117,7 @@ export const App = ({ checked, connection, i18nProvider }: AppProps) => {
           if (everywhere) throw error
         } finally {
           setSession({ is: "signedOut", unfinished })
-          // Who signs in next in this window is somebody else.
+          // Who signs in next in this window may be somebody else.
           queries.clear()
         }
         return false

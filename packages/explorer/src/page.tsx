@@ -7,14 +7,16 @@ import { messages } from "./messages/messages.ts"
 import { createRoot } from "./react.ts"
 
 /**
- * Adapts styles to the browsers of today, in the place of all prefixes there have been. Safari needs one. A rule of buttons is for
- * Firefox of before 2020: other browsers fail at it, which takes them time for each kind of button.
+ * Adapts styles to the browsers of today, in the place of all prefixes there have been. Safari needs one, and printed backgrounds have
+ * another name now. A rule of buttons is for Firefox of before 2020: other browsers fail at it, which takes them time for each kind of
+ * button.
  */
 const forBrowsers = (element: StylisElement): void => {
-  if (element.type === "decl" && element.props === "user-select") {
-    element.return = `-webkit-${element.value}${element.value}`
-  }
-  if (Array.isArray(element.props)) element.props = element.props.filter((name) => !name.includes("::-moz-focus-inner"))
+  const { props, type, value } = element
+  if (type === "decl" && props === "user-select") element.return = `-webkit-${value}${value}`
+  if (type === "decl" && props === "color-adjust") element.return = `-webkit-print-${value}print-${value}`
+  // A rule that says nothing is left out.
+  if (type === "rule" && value.includes("::-moz-focus-inner")) element.children = []
 }
 
 /** Shows the page. */

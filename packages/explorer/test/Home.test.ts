@@ -180,9 +180,11 @@ inBrowser("The home of the explorer", (open) => {
       yield* Effect.promise(async () => {
         await items.filter({ hasText: "Cy Author" }).getByText("new", { exact: true }).waitFor()
         assert.lengthOf(await told(), 3)
-        // Nobody has used the page since: it follows the changes when somebody does.
+        // Nobody has used the page since: it follows the changes when somebody does, also where no time goes by.
+        await page.clock.install()
         await page.reload()
         await items.filter({ hasText: "Cy Author" }).waitFor()
+        await page.clock.pauseAt(Date.now() + 1_000)
         await page.mouse.move(100, 100)
         await items.filter({ hasText: bob }).getByText("gone").waitFor()
       })
@@ -305,10 +307,11 @@ inBrowser("The home of the explorer", (open) => {
           })
           yield* Effect.promise(async () => {
             page.setDefaultTimeout(30_000)
-            // It is loaded when there is nothing else to do, after everything that the home asks.
-            const idle = page.waitForResponse(/ResourceList-.*js/u)
             await signIn(explorer, role)
-            await idle
+            // The home asks in steps, each of which waits until there is nothing else to do.
+            await page.getByRole("heading", { name: "Latest changes" }).waitFor()
+            await page.evaluate("new Promise((done) => requestIdleCallback(() => requestIdleCallback(done)))")
+            await settled()
             if (role === "operator") await page.getByRole("img", { name: /^Requests/u }).waitFor()
             for (const name of ["Books", "Authors", "Genres", "Posters", "Racks", "Jobs", "Deliveries"]) {
               const model = page.getByRole("menuitem", { name })

@@ -25,7 +25,7 @@ export const Failing = ({ resource }: { readonly resource: ResourceDescription }
   const { labelPlural, model, name } = resource
   const { state, time } = works[model]!
   const filter = { state: { "[]": [state] } }
-  const all = useNewest([resource])[0]
+  const all = useNewest([resource], true)[0]
   // Where there is none at all, none has failed.
   const isNone = all?.data?.total === 0
   const { data = [], error, isPending, pageInfo, total } = useGetList<Document>(name, {

@@ -67,7 +67,7 @@ export const Latest = ({ resources }: { readonly resources: ReadonlyArray<Resour
     const field = newestField(resource)
     return field === undefined ? [] : [{ resource, field }]
   })
-  const answers = useNewest(dated.map(({ resource }) => resource))
+  const answers = useNewest(dated.map(({ resource }) => resource), true)
   const isPending = answers.some((answer) => answer.isPending)
   const dating = answers.flatMap(({ data }, i) => {
     const { field, resource } = dated[i]!

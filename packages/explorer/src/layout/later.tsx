@@ -66,7 +66,8 @@ const uses = ["pointermove", "pointerdown", "keydown", "wheel", "touchstart"] as
  * not take the place of what is needed to show it. The result ends it, and what has not begun does not begin.
  */
 export const whenUsed = (begin: () => () => void): () => void => {
-  if (navigator.userActivation.hasBeenActive) return begin()
+  // Not every browser knows it.
+  if ("userActivation" in navigator && navigator.userActivation.hasBeenActive) return begin()
   const waiting = new AbortController()
   let end: (() => void) | undefined
   const now = () => {
