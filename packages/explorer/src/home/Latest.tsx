@@ -1,7 +1,7 @@
 import type { ResourceDescription } from "@appkernel/react-admin"
 import { Box, Chip, Skeleton, Typography } from "@mui/material"
 import { useQueryClient } from "@tanstack/react-query"
-import { memo, startTransition, useDeferredValue, useEffect, useState } from "react"
+import { memo, startTransition, useDeferredValue, useEffect, useMemo, useState } from "react"
 import { useLocaleState, useTranslate } from "react-admin"
 import { ago } from "../data/ago.ts"
 import { instantOf } from "../data/dateTime.ts"
@@ -25,16 +25,22 @@ interface Entry {
 
 const keyOf = ({ document, resource }: Entry): string => `${resource.name} ${document.id}`
 
-/** What has happened to documents, and goes on while somebody looks, of all models whose changes are told. */
-const useHappened = (resources: ReadonlyArray<ResourceDescription>): ReadonlyArray<Entry> => {
+/**
+ * What has happened to documents, and goes on while somebody looks, of all models whose changes are told; `undefined` until it is
+ * asked.
+ */
+const useHappened = (resources: ReadonlyArray<ResourceDescription>): ReadonlyArray<Entry> | undefined => {
   const { dataProvider } = useConnection()
   const queries = useQueryClient()
-  const [happened, setHappened] = useState<ReadonlyArray<Entry>>([])
+  const watched = useMemo(() => resources.filter(({ may }) => may.watch), [resources])
+  const [happened, setHappened] = useState<ReadonlyArray<Entry> | undefined>(() =>
+    watched.length === 0 ? [] : undefined
+  )
   useEffect(() => {
-    const watched = resources.filter(({ may }) => may.watch)
     if (watched.length === 0) return undefined
-    return whenUsed(() =>
-      dataProvider.watchMany(
+    return whenUsed(() => {
+      setHappened([])
+      return dataProvider.watchMany(
         watched.map(({ name }) => name),
         ({ id, operation, record, resource: name, time }) => {
           if (operation === "reset") {
@@ -49,14 +55,14 @@ const useHappened = (resources: ReadonlyArray<ResourceDescription>): ReadonlyArr
           const entry = { resource, document, time: time ?? new Date(), change: operation }
           startTransition(() =>
             setHappened((before) =>
-              [entry, ...before.filter((one) => keyOf(one) !== keyOf(entry))].slice(0, newestCount)
+              [entry, ...(before ?? []).filter((one) => keyOf(one) !== keyOf(entry))].slice(0, newestCount)
             )
           )
         },
         { latest: newestCount }
       )
-    )
-  }, [dataProvider, queries, resources])
+    })
+  }, [dataProvider, queries, watched])
   return happened
 }
 
@@ -76,12 +82,13 @@ export const Latest = ({ resources }: { readonly resources: ReadonlyArray<Resour
       return time === undefined ? [] : [{ document, resource, time }]
     })
   })
-  const known = new Set(happened.map(keyOf))
-  const newest = [...happened, ...dating.filter((entry) => !known.has(keyOf(entry)))]
+  const known = new Set(happened?.map(keyOf))
+  const newest = [...happened ?? [], ...dating.filter((entry) => !known.has(keyOf(entry)))]
     .toSorted((one, other) => other.time.getTime() - one.time.getTime())
     .slice(0, newestCount)
   // In parts, between which the browser answers.
-  return <Entries entries={useDeferredValue(isPending ? undefined : newest)} />
+  const isAsked = !isPending && (happened !== undefined || newest.length > 0)
+  return <Entries entries={useDeferredValue(isAsked ? newest : undefined)} />
 }
 
 const Entries = memo(({ entries }: { readonly entries: ReadonlyArray<Entry> | undefined }) => {
