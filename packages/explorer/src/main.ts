@@ -38,15 +38,15 @@ const pause = () =>
     setTimeout(resolve)
   })
 
-const loadPage = async () => {
+/** Loads what the page stands on. */
+const loadParts = async () => {
   await import("./react.ts")
   await pause()
   await import("./theme.ts")
   await pause()
-  const page = await import("./page.tsx")
-  await pause()
-  return page
 }
+
+const preload = () => loadParts().then(() => import("./page.tsx"))
 
 /** A connection and the language that it speaks. */
 interface Speaking {
@@ -96,7 +96,7 @@ const signedIn = async (root: Element, options: ConnectOptions, begun: Speaking)
     root.replaceChildren(form.element)
     form.focus()
     // Whoever writes is about to need the page.
-    form.element.addEventListener("input", () => void loadPage().catch(() => undefined), { once: true })
+    form.element.addEventListener("input", () => void preload().catch(() => undefined), { once: true })
   })
 }
 
@@ -110,7 +110,9 @@ const start = async (root: Element): Promise<void> => {
   void checked.then(() => connection.describe()).catch(() => undefined)
   // Where it is needed, its failure is met.
   if (locale === "de") void import("./messages/german.ts").catch(() => undefined)
-  const { show } = await loadPage()
+  await loadParts()
+  const { show } = await import("./page.tsx")
+  await pause()
   // Browsers hide the nonce from everything but the property.
   await show(root, { checked, connection, locale, nonce: metaOf("property=csp-nonce")?.nonce })
 }
