@@ -208,11 +208,7 @@ export const discard = (id: string): Effect.Effect<boolean, StoreError, Document
 // internal
 // -----------------------------------------------------------------------------
 
-let loaded: typeof JobQueue | undefined
+let loaded: Promise<typeof JobQueue> | undefined
 
 // Effect's queue is loaded by programs that use it, and by no others.
-const queue = Effect.suspend(() =>
-  loaded === undefined
-    ? Effect.map(Effect.promise(() => import("./queue/jobQueue.ts")), (module) => loaded = module)
-    : Effect.succeed(loaded)
-)
+const queue = Effect.promise(() => loaded ??= import("./queue/jobQueue.ts"))

@@ -2,6 +2,9 @@ import { alpha } from "@mui/material/styles"
 import { defaultDarkTheme, defaultLightTheme, type RaThemeOptions } from "react-admin"
 import { dark, fontFamily, light, type Tones } from "./palette.ts"
 
+/** Screens on which there is no room beside the page: the query of react-admin's own parts. */
+export const narrow = "(max-width: 599.95px)"
+
 const made = (
   { accent, border, edge, error, mode, onAccent, page, quiet, surface, text }: Tones,
   base: RaThemeOptions["components"]

@@ -1,4 +1,5 @@
 import { localStorageStore, memoryStore, type Store } from "react-admin"
+import { narrow } from "../theme.ts"
 
 const isPreference = (key: string): boolean =>
   key === "theme" || key === "locale" || key === "sidebar.open" || /\.datatable(?:_columnRanks)?$/u.test(key)
@@ -11,8 +12,8 @@ export const preferences = (): Store => {
   const kept = localStorageStore("1", "appkernel-explorer")
   const passing = memoryStore()
   // On a narrow screen the menu covers the page: that it is open is no preference.
-  const narrow = matchMedia("(max-width: 599.95px)")
-  const isPassing = (key: string): boolean => key === "sidebar.open" ? narrow.matches : !isPreference(key)
+  const screen = matchMedia(narrow)
+  const isPassing = (key: string): boolean => key === "sidebar.open" ? screen.matches : !isPreference(key)
   const of = (key: string): Store => isPassing(key) ? passing : kept
   return {
     setup: () => {

@@ -17,6 +17,7 @@ import { useState } from "react"
 import { useTranslate } from "react-admin"
 import { isSame, plain } from "../data/documents.ts"
 import { Value } from "../fields/Value.tsx"
+import { narrow } from "../theme.ts"
 
 interface Values {
   readonly [field: string]: unknown
@@ -36,7 +37,7 @@ interface ConflictProps {
 /** Two people have changed a document: what each has made of its fields, and which of both is kept. */
 export const Conflict = ({ base, fields, isBusy, mine, onClose, onMerge, theirs }: ConflictProps) => {
   const translate = useTranslate()
-  const isNarrow = useMediaQuery("(max-width: 599.95px)")
+  const isNarrow = useMediaQuery(narrow)
   const differing = fields.filter((field) => !isSame(plain(mine[field.name], field), plain(theirs[field.name], field)))
   const isChanged = (field: FieldDescription, values: Values) =>
     !isSame(plain(base[field.name], field), plain(values[field.name], field))

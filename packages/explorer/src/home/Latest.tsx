@@ -54,8 +54,8 @@ const useHappened = (resources: ReadonlyArray<ResourceDescription>): ReadonlyArr
           const document = { ...record, id: String(id) }
           const entry = { resource, document, time: time ?? new Date(), change: operation }
           startTransition(() =>
-            setHappened((before) =>
-              [entry, ...(before ?? []).filter((one) => keyOf(one) !== keyOf(entry))].slice(0, newestCount)
+            setHappened((before = []) =>
+              [entry, ...before.filter((one) => keyOf(one) !== keyOf(entry))].slice(0, newestCount)
             )
           )
         },

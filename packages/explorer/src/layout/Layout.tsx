@@ -16,6 +16,7 @@ import {
 import { AccountItem } from "../account/AccountItem.tsx"
 import { SignOutEverywhere } from "../account/SignOutEverywhere.tsx"
 import { useConnection, useService } from "../data/Description.tsx"
+import { narrow } from "../theme.ts"
 import { GoTo } from "./GoTo.tsx"
 import { Languages } from "./Languages.tsx"
 import { Logo } from "./Logo.tsx"
@@ -33,7 +34,7 @@ const Surroundings = ({ children }: LayoutProps) => (
 
 /** The menu beside the page. Where there is no room beside it, it covers the page, and is made when it is opened. */
 const Side = (props: SidebarProps) => {
-  const isNarrow = useMediaQuery("(max-width: 599.95px)")
+  const isNarrow = useMediaQuery(narrow)
   const [isOpen] = useSidebarState()
   const [isMade, setMade] = useState(isOpen)
   if (isOpen && !isMade) setMade(true)
@@ -45,7 +46,7 @@ const Bar = () => {
   const translate = useTranslate()
   const { title } = useService()
   const { canSignOutEverywhere } = useConnection()
-  const isNarrow = useMediaQuery("(max-width: 599.95px)")
+  const isNarrow = useMediaQuery(narrow)
   return (
     <AppBar
       alwaysOn

@@ -14,6 +14,7 @@ import { useDescribed } from "../data/Description.tsx"
 import { numberFormat } from "../data/formats.ts"
 import { CollectionActions } from "../documents/CollectionActions.tsx"
 import { PageTitle } from "../layout/PageTitle.tsx"
+import { narrow } from "../theme.ts"
 import { Cards } from "./Cards.tsx"
 import { CsvButton } from "./CsvButton.tsx"
 import { FilterBar } from "./FilterBar.tsx"
@@ -44,7 +45,7 @@ const ListPage = () => {
   const [locale] = useLocaleState()
   const path = useCreatePath()
   const { error, isPending, resource: name, total } = useListContext()
-  const isNarrow = useMediaQuery("(max-width: 599.95px)")
+  const isNarrow = useMediaQuery(narrow)
   const live = useLiveRows()
   return (
     <Box component="section" aria-label={resource.labelPlural}>
