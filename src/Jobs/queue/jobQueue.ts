@@ -1,19 +1,21 @@
 /** Jobs in Effect's queue: what is stored of one, and by whom and in which trace it was caused. */
 import { dateOf } from "@appkernel/mql/values"
 import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Function from "effect/Function"
 import * as Option from "effect/Option"
 import * as PersistedQueue from "effect/persistence/PersistedQueue"
 import * as Schema from "effect/Schema"
 import * as Tracer from "effect/Tracer"
+import { randomUUID } from "node:crypto"
 import { DocumentStore } from "../../Repository/DocumentStore.ts"
 import { afterCommit } from "../../Repository/internal.ts"
 import type { ReadError, StoreError } from "../../Repository/RepositoryError.ts"
 import { CurrentUser } from "../../Security/CurrentUser.ts"
 import type { Described, EnqueueOptions } from "./description.ts"
 import { jobIdOf, localQueue, pending, queuedJobs, thisProcess, wake } from "./records.ts"
-import { offerTo } from "./storedQueue.ts"
+import { offerRecord } from "./storedQueue.ts"
 
 /** What is stored of a job. */
 export interface Element {
@@ -61,14 +63,22 @@ export const enqueue = (
 export const enqueueElement = (
   described: Described,
   element: Element,
-  { delay, key }: EnqueueOptions = {}
+  { delay = 0, key }: EnqueueOptions = {}
 ): Effect.Effect<void, StoreError, DocumentStore> =>
-  DocumentStore.pipe(
-    Effect.flatMap((store) => offering(store)(described).offer(element, { id: key, delay })),
-    Effect.asVoid,
-    Effect.catchTag("SchemaError", (error) => Effect.die(error)),
-    // It is what the store has failed with.
-    Effect.catchTag("PersistedQueueError", ({ cause }) => Effect.fail(cause as StoreError))
+  DocumentStore.use((store) =>
+    Effect.flatMap(Effect.orDie(encoderOf(described)(element)), (encoded) => {
+      const time = Duration.fromInputUnsafe(delay)
+      // Its time never comes.
+      return Duration.isFinite(time)
+        ? offerRecord(store, {
+          name: described.name,
+          id: key ?? randomUUID(),
+          isCustomId: key !== undefined,
+          element: encoded,
+          delay: time
+        })
+        : Effect.void
+    })
   )
 
 /** Gives a dead letter its attempts again. */
@@ -132,12 +142,7 @@ const elementSchema = (payload: Schema.Top) =>
     // The schemas of payloads need no services.
   }) as unknown as Schema.Codec<Element, unknown>
 
-// Its codecs are compiled once.
-const offering = Function.memoize((store: DocumentStore["Service"]) => {
-  const port: PersistedQueue.PersistedQueueStore["Service"] = {
-    offer: offerTo(store),
-    take: () => Effect.never,
-    cleanup: () => Effect.void
-  }
-  return Function.memoize((described: Described) => Effect.runSync(queueOf(port, described)))
-})
+// Compiled once.
+const encoderOf = Function.memoize(({ payload }: Described) =>
+  Schema.encodeUnknownEffect(Schema.toCodecJson(elementSchema(payload)))
+)

@@ -48,8 +48,11 @@ export interface QueueOptions {
   readonly poll?: Duration.Input | undefined
 }
 
-/** Adds records to queues. It needs nothing that runs, so that whoever has the store can offer. */
-export const offerTo = (store: Store): Port["offer"] => ({ delay, element, id, isCustomId, name }) =>
+/** Adds a record to a queue. It needs nothing that runs, so that whoever has the store can offer. */
+export const offerRecord = (
+  store: Store,
+  { delay, element, id, isCustomId, name }: Parameters<Port["offer"]>[0]
+): Effect.Effect<void, StoreError> =>
   Effect.flatMap(Clock.currentTimeMillis, (now) => {
     const _id = jobIdOf(name, id)
     const record = {
@@ -68,7 +71,7 @@ export const offerTo = (store: Store): Port["offer"] => ({ delay, element, id, i
       )
       : store.insertOne(queuedJobs, { _id, ...record })
     return Effect.andThen(written, afterCommit(wake(store, name)))
-  }).pipe(failing("Can't store the job"))
+  })
 
 /** The queues of a store for those who take from them, until the scope closes. */
 export const makeQueueStore = Effect.fnUntraced(function*(
@@ -302,7 +305,7 @@ export const makeQueueStore = Effect.fnUntraced(function*(
     )
 
   return {
-    offer: offerTo(store),
+    offer: (offered) => failing("Can't store the job")(offerRecord(store, offered)),
     take,
     cleanup: ({ failedTimeToLive, timeToLive }) =>
       Effect.flatMap(Clock.currentTimeMillis, (now) => {

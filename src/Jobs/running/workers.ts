@@ -4,6 +4,7 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import * as Function from "effect/Function"
 import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import * as PersistedQueue from "effect/persistence/PersistedQueue"
@@ -12,7 +13,7 @@ import * as Tracer from "effect/Tracer"
 import { DeclarationError } from "../../internal/declarationError.ts"
 import { DocumentStore } from "../../Repository/DocumentStore.ts"
 import type { StoreError } from "../../Repository/RepositoryError.ts"
-import type { Any, Failure } from "../queue/description.ts"
+import type { Any, Described, Failure } from "../queue/description.ts"
 import { type Element, queueOf } from "../queue/jobQueue.ts"
 import { makeQueueStore } from "../queue/storedQueue.ts"
 import { measureQueues } from "./measures.ts"
@@ -114,7 +115,8 @@ const attempted = (
   { asSubject }: RunOptions,
   isStopping: () => boolean
 ): Effect.Effect<unknown, Failure> => {
-  const { name, options } = job["~appkernel/Job"]
+  const described = job["~appkernel/Job"]
+  const { name, options } = described
   // The schema has decoded the payload, and the engine's type says which services are needed.
   const work = Effect.suspend(() => run(payload as never, attempt) as Effect.Effect<unknown, Failure>)
   const timed = options.timeout === undefined ? work : Effect.timeout(work, options.timeout)
@@ -132,7 +134,7 @@ const attempted = (
   return notInterrupted.pipe(
     Effect.onExit((exit) => {
       const outcome = Exit.isSuccess(exit) ? "done" : Cause.hasInterruptsOnly(exit.cause) ? "interrupted" : "failed"
-      const counted = Metric.update(Metric.withAttributes(attempts, { job: name, outcome }), 1)
+      const counted = Metric.update(attemptsOf(described)[outcome], 1)
       return Exit.isSuccess(exit) || outcome === "interrupted"
         ? counted
         : Effect.andThen(counted, Effect.annotateLogs(Effect.logWarning("A job has failed", exit.cause), attributes))
@@ -148,4 +150,10 @@ const attempted = (
 const attempts = Metric.counter("appkernel.jobs.attempts", {
   description: "Attempts of jobs, by job and outcome",
   incremental: true
+})
+
+// A metric with attributes finds its own state once.
+const attemptsOf = Function.memoize(({ name }: Described) => {
+  const of = (outcome: string) => Metric.withAttributes(attempts, { job: name, outcome })
+  return { done: of("done"), interrupted: of("interrupted"), failed: of("failed") }
 })

@@ -170,11 +170,9 @@ export class DocumentWriter {
     previous: Previous
   ): Result.Result<IndexChange, DuplicateKey | Problem> {
     return Result.flatMap(Result.mapError(indexEntries(index, document, key), queryProblem), (entries) => {
-      const before = previous?.document === undefined
-        ? new Set<string>()
-        : entriesBefore(index, previous.document, key)
-      const added = Array.from(entries.keys).filter((entry) => !before.has(entry))
-      const removed = Array.from(before).filter((entry) => !entries.keys.has(entry))
+      const before = previous?.document === undefined ? noEntries : entriesBefore(index, previous.document, key)
+      const added = othersThan(before, entries.keys)
+      const removed = othersThan(entries.keys, before)
       const recordId = previous?.recordId
       const isDuplicate = index.description.unique === true && (index.collator === undefined
         ? isTaken(this.#store.entries(index.number), added, recordId)
@@ -220,15 +218,26 @@ type Previous = Partial<StoredDocument> | undefined
 const unchanged = Result.succeed<ReadonlyArray<IndexChange>>([])
 
 // An update shares the values that it does not change.
-const mayHaveOthers = ({ directions, part }: Index, before: Document, after: Document): boolean =>
-  part !== undefined || directions.some(({ path: [field = ""] }) => !Object.is(before[field], after[field]))
+const mayHaveOthers = ({ directions, part }: Index, before: Document, after: Document): boolean => {
+  const isPart = part?.holds(after) !== false
+  return part !== undefined && part.holds(before) !== isPart
+    || isPart && directions.some(({ path: [field = ""] }) => !Object.is(before[field], after[field]))
+}
 
 // A stored document has valid entries: otherwise it would have been rejected.
 const entriesBefore = (index: Index, document: Document, key: string): ReadonlySet<string> =>
   Result.match(indexEntries(index, document, key), {
     onSuccess: ({ keys }) => keys,
-    onFailure: () => new Set<string>()
+    onFailure: () => noEntries
   })
+
+const noEntries: ReadonlySet<string> = new Set()
+
+const othersThan = (known: ReadonlySet<string>, entries: ReadonlySet<string>): ReadonlyArray<string> => {
+  const others: Array<string> = []
+  for (const entry of entries) if (!known.has(entry)) others.push(entry)
+  return others
+}
 
 /** Adds the traits of new keys to those of an index. Returns whether they have changed and must be saved. */
 export const mergeTraits = (traits: KeyTraits, { inexact, multikey, wrapped = false }: KeyTraits): boolean => {

@@ -4,7 +4,8 @@
  * A search may take long, so it runs outside of the write job. The job checks again that each document matches. A write of
  * the first match is atomic: if the found document no longer matches, the search starts again. An insertion without a match
  * (upsert) checks in its job that no document has become a match since the search began. A write of all matches takes
- * several jobs, with other writes in between. It writes each document at most once, and only while it matches.
+ * several jobs, with other writes in between. It writes each document at most once, and only while it matches. Whoever names
+ * the identifiers needs no search.
  */
 import { beginStep, isStepDone } from "@appkernel/document-store/internal"
 import type { DuplicateKey, ReadError } from "@appkernel/document-store/StoreError"
@@ -68,8 +69,10 @@ export const makeMatching = (store: WatchedKeyValue, catalog: Catalog): Matching
   const context = { store, catalog }
   return {
     onFirst: (operation, name, request, write, otherwise) => {
-      const key = idKeyOf(request.filter)
-      if (key !== undefined) return writeById({ ...context, operation, name }, key, request.filter, write, otherwise)
+      const [key, ...others] = idKeysOf(request.filter)
+      if (key !== undefined && others.length === 0) {
+        return writeById({ ...context, operation, name }, key, request.filter, write, otherwise)
+      }
       return otherwise.isFinal
         ? writeFirst({ ...context, operation, name }, request, write, otherwise)
         : writeFirstOrInsert({ ...context, operation, name }, request, write, otherwise)
@@ -87,6 +90,9 @@ interface MatchContext {
   /** The name of the collection. */
   readonly name: string
 }
+
+/** Finds a record in its collection, when its job runs. */
+type RecordIn = (collection: Collection) => string | undefined
 
 /** Reads a record in its current state, if it matches. */
 const currentMatch = (
@@ -107,13 +113,13 @@ const currentMatch = (
 const writeMatch = <A, D extends DuplicateKey>(
   context: MatchContext,
   filter: Filter,
-  recordIdIn: (collection: Collection) => string | undefined,
+  recordIn: RecordIn,
   write: WriteMatch<A, D>
 ): Result.Result<A | undefined, D | Problem> => {
   const collection = context.catalog.pending(context.name)
   if (collection === undefined) return Result.succeed(undefined)
   return Result.flatMap(
-    currentMatch(context, collection, filter, recordIdIn(collection)),
+    currentMatch(context, collection, filter, recordIn(collection)),
     (found): Result.Result<A | undefined, D | Problem> =>
       found === undefined ? Result.succeed(undefined) : write(collection, found)
   )
@@ -126,20 +132,23 @@ const writeById = <A, D extends DuplicateKey>(
   filter: Filter,
   write: WriteMatch<A, D>,
   otherwise: Otherwise<A, D>
-): Effect.Effect<A, D | ReadError> => {
-  const { operation, store } = context
-  return runJob(store, operation, () =>
+): Effect.Effect<A, D | ReadError> =>
+  runJob(context.store, context.operation, () =>
     Result.flatMap(
-      writeMatch(context, filter, ({ number }) => store.entries(number).get(key), write),
+      writeMatch(context, filter, recordOfKey(context, key), write),
       (written) => written === undefined ? otherwise.insert() : Result.succeed(written)
     ))
-}
 
-const idKeyOf = ({ collator, constraints }: Filter): string | undefined => {
+/** The record with an identifier, in the state of the job. */
+const recordOfKey = ({ store }: MatchContext, key: string) => ({ number }: Collection): string | undefined =>
+  store.entries(number).get(key)
+
+/** The keys of the identifiers that a filter names; none if it names none, or too many for one job. */
+const idKeysOf = ({ collator, constraints }: Filter): ReadonlyArray<string> => {
   // In a collation, several identifiers may be equal.
-  if (collator !== undefined) return undefined
+  if (collator !== undefined) return []
   const id = constraints.find((constraint) => constraint.kind === "in" && constraint.path === "_id")
-  return id?.kind === "in" && id.values.length === 1 ? documentKey(id.values[0]) : undefined
+  return id?.kind === "in" && id.values.length <= maxPerJob ? id.values.map((value) => documentKey(value)) : []
 }
 
 const findFirst = (
@@ -307,6 +316,10 @@ const writeEach = Effect.fnUntraced(function*<A, D extends DuplicateKey>(
   write: WriteMatch<A, D>
 ): Effect.fn.Return<ReadonlyArray<A>, D | ReadError> {
   const { catalog, name, operation, store } = context
+  const keys = idKeysOf(filter)
+  if (keys.length > 0) {
+    return yield* Effect.uninterruptible(writeInJobs(context, filter, keys, (key) => recordOfKey(context, key), write))
+  }
   const recordIds = yield* collect(store, operation, () =>
     Result.succeed(
       mapChunks(
@@ -314,26 +327,27 @@ const writeEach = Effect.fnUntraced(function*<A, D extends DuplicateKey>(
         (found) => found.map(({ recordId }) => recordId)
       )
     ))
-  return yield* Effect.uninterruptible(writeInJobs(context, filter, recordIds, write))
+  return yield* Effect.uninterruptible(writeInJobs(context, filter, recordIds, (recordId) => () => recordId, write))
 })
 
 const writeInJobs = Effect.fnUntraced(function*<A, D extends DuplicateKey>(
   context: MatchContext,
   filter: Filter,
-  recordIds: ReadonlyArray<string>,
+  names: ReadonlyArray<string>,
+  recordOf: (name: string) => RecordIn,
   write: WriteMatch<A, D>
 ): Effect.fn.Return<ReadonlyArray<A>, D | ReadError> {
   const results: Array<A> = []
   let from = 0
-  while (from < recordIds.length) {
+  while (from < names.length) {
     if (from > 0) yield* Effect.yieldNow
-    const { next, written } = yield* runJob(
+    const { done, written } = yield* runJob(
       context.store,
       context.operation,
-      () => writeSome(context, filter, recordIds, from, write)
+      () => writeSome(context, filter, names.slice(from, from + checkedPerJob(filter)), recordOf, write)
     )
     for (const result of written) results.push(result)
-    from = next
+    from += done
   }
   return results
 })
@@ -342,19 +356,19 @@ const writeInJobs = Effect.fnUntraced(function*<A, D extends DuplicateKey>(
 const writeSome = <A, D extends DuplicateKey>(
   context: MatchContext,
   filter: Filter,
-  recordIds: ReadonlyArray<string>,
-  from: number,
+  names: ReadonlyArray<string>,
+  recordOf: (name: string) => RecordIn,
   write: WriteMatch<A, D>
-): Result.Result<{ readonly next: number; readonly written: ReadonlyArray<A> }, D | Problem> => {
+): Result.Result<{ readonly done: number; readonly written: ReadonlyArray<A> }, D | Problem> => {
   beginStep()
   const written: Array<A> = []
-  let next = from
-  for (const recordId of recordIds.slice(from, from + checkedPerJob(filter))) {
-    const result = writeMatch(context, filter, () => recordId, write)
+  let done = 0
+  for (const name of names) {
+    const result = writeMatch(context, filter, recordOf(name), write)
     if (Result.isFailure(result)) return Result.fail(result.failure)
     if (result.success !== undefined) written.push(result.success)
-    next += 1
+    done += 1
     if (isStepDone()) break
   }
-  return Result.succeed({ next, written })
+  return Result.succeed({ done, written })
 }

@@ -17,7 +17,7 @@ import { documentStages } from "../projection/documentStages.ts"
 import type { Projection } from "../projection/parseProjection.ts"
 import { type ArrayFilters, expandPath, parseArrayFilters } from "./arrayFilters.ts"
 import { changedValue, noChange } from "./changedValue.ts"
-import { assignAt, locate, removeAt } from "./fields.ts"
+import { assignAt, type Draft, locate, removeAt } from "./fields.ts"
 import { beginningWithId, fromEqualities, keepingId, keptId } from "./newDocument.ts"
 import { type DocumentChange, readChanges, withoutConflict } from "./parseUpdate.ts"
 
@@ -141,7 +141,7 @@ const matchedPlaces = () => {
 
 /** The document itself if nothing changes. */
 const apply = (changes: ReadonlyArray<DocumentChange>, document: Document): Document => {
-  let changed = document
+  let draft: Draft | undefined
   for (const change of changes) {
     const { operand, operator, path } = change
     const segments = segmentsOf(path)
@@ -149,14 +149,14 @@ const apply = (changes: ReadonlyArray<DocumentChange>, document: Document): Docu
     const value = changedValue(change, document, before)
     if (value === noChange) continue
     const target = operator === "$rename" ? segmentsOf(String(operand)) : segments
-    if (operator === "$unset" || operator === "$rename") changed = removeAt(changed, segments)
+    if (operator === "$unset" || operator === "$rename") removeAt(draft ??= { ...document }, segments)
     else if ("value" in before && before.value !== undefined && isIdentical(value, before.value)) continue
     if (operator === "$unset") continue
     if (isTooDeep(value, target.length)) return reject(tooDeep)
-    changed = assignAt(changed, target, ownValue(value))
+    assignAt(draft ??= { ...document }, target, ownValue(value))
   }
-  if (changed === document) return document
-  const kept = keptId(changed, document["_id"])
+  if (draft === undefined) return document
+  const kept = keptId(Object.freeze(draft), document["_id"])
   return changes.some(({ path }) => mayPadArray(path)) ? checkSize(kept) : kept
 }
 

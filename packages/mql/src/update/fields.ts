@@ -24,55 +24,58 @@ export const locate = (document: Document, segments: Segments): UpdateTarget => 
   return { value: node, isInArray }
 }
 
-/**
- * A copy of a normalised document with another normalised value at a path that {@link locate} finds not to be blocked. It
- * shares with the document what is not on the way. Missing documents on the way are made, and a short array is padded with
- * `null`.
- */
-export const assignAt = (document: Document, segments: Segments, value: unknown): Document =>
-  assignField(document, segments, 0, value)
+/** A document that an update changes in place, before anybody else has it. */
+export interface Draft {
+  [key: string]: unknown
+}
 
-/** A copy of the document without the field at a path. An array's item becomes `null`. */
-export const removeAt = (document: Document, segments: Segments): Document => removeField(document, segments, 0)
+/**
+ * Gives a draft another normalised value at a path that {@link locate} finds not to be blocked. What is below the draft is copied on
+ * the way. Missing documents on the way are made, and a short array is padded with `null`.
+ */
+export const assignAt = (draft: Draft, segments: Segments, value: unknown, at = 0): void => {
+  const segment = segments[at] ?? ""
+  setField(
+    draft,
+    segment,
+    at + 1 === segments.length ? value : assigned(ownField(draft, segment), segments, at + 1, value)
+  )
+}
+
+/** Removes the field at a path from a draft. An array's item becomes `null`. */
+export const removeAt = (draft: Draft, segments: Segments, at = 0): void => {
+  const segment = segments[at] ?? ""
+  if (!Object.hasOwn(draft, segment)) return
+  if (at + 1 === segments.length) delete draft[segment]
+  else setField(draft, segment, removed(draft[segment], segments, at + 1))
+}
 
 // internal
 
 // MongoDB's limit for padding an array with `null`.
 const maxPadding = 1_500_000
 
-const assignField = (document: Document, segments: Segments, at: number, value: unknown): Document => {
-  const segment = segments[at] ?? ""
-  const copy: { [key: string]: unknown } = { ...document }
-  setField(
-    copy,
-    segment,
-    at + 1 === segments.length ? value : assign(ownField(document, segment), segments, at + 1, value)
-  )
-  return Object.freeze(copy)
-}
-
-const assign = (node: unknown, segments: Segments, at: number, value: unknown): unknown => {
-  if (!isArray(node)) return assignField(isDocument(node) ? node : {}, segments, at, value)
+const assigned = (node: unknown, segments: Segments, at: number, value: unknown): unknown => {
+  if (!isArray(node)) {
+    const copy: Draft = isDocument(node) ? { ...node } : {}
+    assignAt(copy, segments, value, at)
+    return Object.freeze(copy)
+  }
   const index = Number(segments[at])
   const items = [...node]
   while (items.length < index) items.push(null)
-  items[index] = at + 1 === segments.length ? value : assign(node[index], segments, at + 1, value)
+  items[index] = at + 1 === segments.length ? value : assigned(node[index], segments, at + 1, value)
   return Object.freeze(items)
 }
 
-const removeField = (document: Document, segments: Segments, at: number): Document => {
-  const segment = segments[at] ?? ""
-  if (!Object.hasOwn(document, segment)) return document
-  const copy: { [key: string]: unknown } = { ...document }
-  if (at + 1 === segments.length) delete copy[segment]
-  else setField(copy, segment, remove(document[segment], segments, at + 1))
-  return Object.freeze(copy)
-}
-
-const remove = (node: unknown, segments: Segments, at: number): unknown => {
-  if (isDocument(node)) return removeField(node, segments, at)
+const removed = (node: unknown, segments: Segments, at: number): unknown => {
+  if (isDocument(node)) {
+    const copy: Draft = { ...node }
+    removeAt(copy, segments, at)
+    return Object.freeze(copy)
+  }
   const index = Number(segments[at])
   return isArray(node) && index < node.length
-    ? Object.freeze(node.with(index, at + 1 === segments.length ? null : remove(node[index], segments, at + 1)))
+    ? Object.freeze(node.with(index, at + 1 === segments.length ? null : removed(node[index], segments, at + 1)))
     : node
 }

@@ -97,7 +97,8 @@ export class CachedTable<Value> {
   }
 
   get(key: string): Value | undefined {
-    const cached = this.#values.get(key)
+    // The hash of a text takes more than the rest.
+    const cached = this.#values.size === 0 ? undefined : this.#values.get(key)
     if (cached === undefined) return undefined
     cached.isFound = true
     this.#cache.found()
@@ -128,7 +129,7 @@ export class CachedTable<Value> {
   }
 
   drop(key: string): void {
-    const cached = this.#values.get(key)
+    const cached = this.#values.size === 0 ? undefined : this.#values.get(key)
     if (cached === undefined) return
     this.#values.delete(key)
     this.#cache.shrink(cached.cost)
