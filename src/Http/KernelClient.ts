@@ -179,7 +179,7 @@ export declare namespace KernelClient {
     <const Name extends Groups["identifier"]>(
       request: WatchRequest<
         Name,
-        { readonly [N in Name]?: ChangesQuery<CollectionOf<Groups, N>["model"]> & Unselecting }
+        { readonly [N in NoInfer<Name>]?: ChangesQuery<CollectionOf<Groups, N>["model"]> & Unselecting }
       >
     ): Stream.Stream<
       WatchedChange<
@@ -193,7 +193,7 @@ export declare namespace KernelClient {
       StreamFailure<CollectionOf<Groups, Name>["list"], Failure> | HttpError.Gone
     >
     <const Name extends Groups["identifier"]>(
-      request: WatchRequest<Name, { readonly [N in Name]?: ChangesQuery<CollectionOf<Groups, N>["model"]> }>
+      request: WatchRequest<Name, { readonly [N in NoInfer<Name>]?: ChangesQuery<CollectionOf<Groups, N>["model"]> }>
     ): Stream.Stream<
       WatchedChange<
         {
@@ -496,7 +496,7 @@ export const rows: {
   <Id extends string, Groups extends HttpApiGroup.Constraint, const Name extends Groups["identifier"]>(
     described: { readonly api: HttpApi.HttpApi<Id, Groups> },
     name: Name,
-    query: TableQuery<KernelClient.CollectionOf<Groups, Name>["model"]> & KernelClient.Selecting,
+    query: NoInfer<TableQuery<KernelClient.CollectionOf<Groups, Name>["model"]> & KernelClient.Selecting>,
     options?: Options
   ): KernelClient.Rows<
     Groups,
@@ -506,7 +506,7 @@ export const rows: {
   <Id extends string, Groups extends HttpApiGroup.Constraint, const Name extends Groups["identifier"]>(
     described: { readonly api: HttpApi.HttpApi<Id, Groups> },
     name: Name,
-    query?: TableQuery<KernelClient.CollectionOf<Groups, Name>["model"]>,
+    query?: NoInfer<TableQuery<KernelClient.CollectionOf<Groups, Name>["model"]>>,
     options?: Options
   ): KernelClient.Rows<
     Groups,

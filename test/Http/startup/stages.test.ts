@@ -94,7 +94,8 @@ const engineOf = (choice: typeof Choice.Type) => {
     ...choice.timeout ? { timeout: "60 seconds" } : {}
   })
   const used = choice.use ? engine.use(HttpRouter.middleware((handler) => handler, { global: true })) : engine
-  return choice.security ? used.enableSecurity() : used
+  // The compiler would compare the two engines with all that they have. Only `bearer` asks for what one of them lacks.
+  return choice.security ? used.enableSecurity() : used as never
 }
 
 /** The credentials of a user with a role. A service without security has no tokens. */
