@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { parse, parseAllDocuments } from "yaml"
-import { installed } from "../support/installed.ts"
+import { installed, pythonPackages } from "../support/installed.ts"
 
 const textOf = (file: string): string => readFileSync(join(import.meta.dirname, "../..", file), "utf8")
 
@@ -47,12 +47,8 @@ describe("files for those who operate a service", () => {
   it.live("are what Prometheus, Kubernetes and Docker Compose read", ({ skip }) =>
     Effect.gen(function*() {
       const tool = yield* Effect.promise(() =>
-        installed("operations-1", (folder) => [
-          ["python3", ["-m", "venv", folder]],
-          [
-            join(folder, "bin", "python"),
-            ["-m", "pip", "install", "--quiet", "--no-compile", "--disable-pip-version-check", ...packages]
-          ],
+        installed("operations-1", async (folder) => [
+          ...await pythonPackages(folder, ...packages),
           ["npm", ["install", "--prefix", folder, "--ignore-scripts", "--no-audit", "--no-fund", composeSchema]]
         ])
       )

@@ -1,7 +1,7 @@
 /** What generators of clients need of each language: tools that are installed once, and commands that compile. */
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { installed } from "./installed.ts"
+import { installed, pythonPackages } from "./installed.ts"
 
 export type Command = ReadonlyArray<string>
 
@@ -11,18 +11,7 @@ export const npm = (name: string, ...packages: ReadonlyArray<string>) => () =>
   ])
 
 export const pip = (name: string, ...packages: ReadonlyArray<string>) => () =>
-  installed(name, (folder) => [
-    ["python3", ["-m", "venv", folder]],
-    [join(folder, "bin", "python"), [
-      "-m",
-      "pip",
-      "install",
-      "--quiet",
-      "--no-compile",
-      "--disable-pip-version-check",
-      ...packages
-    ]]
-  ])
+  installed(name, (folder) => pythonPackages(folder, ...packages))
 
 /** Modules of Go in a folder of their own; the results of the compiler are in the user's cache. */
 export const goIn = (

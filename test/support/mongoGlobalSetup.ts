@@ -9,7 +9,7 @@ import { tmpdir } from "node:os"
 import { delimiter, join } from "node:path"
 import { setTimeout } from "node:timers/promises"
 import type { TestProject } from "vitest/node"
-import { installed } from "./installed.ts"
+import { installed, pythonPackages } from "./installed.ts"
 
 /** The server's data for tests, by `inject("mongo")`. */
 export type MongoServer =
@@ -73,19 +73,10 @@ const installSecantus = async (): Promise<{ readonly python: string } | { readon
   if (onPath("python3") === undefined) {
     return { reason: "there is no MONGO_URL, no mongod, and no python3 to run SecantusDB with" }
   }
-  const pip = [
-    "-m",
-    "pip",
-    "install",
-    "--quiet",
-    "--no-compile",
-    "--disable-pip-version-check",
-    `SecantusDB==${secantusVersion}`
-  ]
-  const tool = await installed(`secantusdb-${secantusVersion}`, (folder) => [
-    ["python3", ["-m", "venv", folder]],
-    [join(folder, "bin", "python"), pip]
-  ])
+  const tool = await installed(
+    `secantusdb-${secantusVersion}`,
+    (folder) => pythonPackages(folder, `SecantusDB==${secantusVersion}`)
+  )
   return "reason" in tool
     ? { reason: `there is no MONGO_URL and no mongod, and ${tool.reason}` }
     : { python: join(tool.folder, "bin", "python") }

@@ -1,7 +1,7 @@
 /** A server with the API of S3 for tests: moto, which is installed once, under `node_modules/.cache`. */
 import { spawn } from "node:child_process"
 import * as path from "node:path"
-import { installed } from "./installed.ts"
+import { installed, pythonPackages } from "./installed.ts"
 
 const version = "5.2.5"
 
@@ -9,10 +9,7 @@ const version = "5.2.5"
 export const startS3 = async (): Promise<
   { readonly url: string; readonly stop: () => Promise<void> } | { readonly reason: string }
 > => {
-  const tool = await installed(`moto-${version}`, (folder) => [
-    ["python3", ["-m", "venv", folder]],
-    [path.join(folder, "bin", "python"), ["-m", "pip", "install", "-q", `moto[s3,server]==${version}`]]
-  ])
+  const tool = await installed(`moto-${version}`, (folder) => pythonPackages(folder, `moto[s3,server]==${version}`))
   if ("reason" in tool) {
     if (process.env["CI"]) throw new Error(`The tests with S3 must run where CI is set: ${tool.reason}`)
     return tool
