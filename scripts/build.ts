@@ -7,11 +7,19 @@ import * as fs from "node:fs"
 import * as path from "node:path"
 
 /** The folders of the packages, each after those that it imports. */
-export const packages = ["packages/document-store", "packages/mql", "packages/embedded-store", "packages/react-admin"]
+export const packages = [
+  "packages/document-store",
+  "packages/mql",
+  "packages/embedded-store",
+  "packages/mongo-store",
+  "packages/react-admin"
+]
 
 /** Those that import others are checked by the declarations of these. `npm run check` has checked the sources together. */
 const optionsOf = (folder: string): ReadonlyArray<string> =>
-  folder === "." || folder === "packages/embedded-store" ? ["--checkers", "1"] : ["--noCheck"]
+  folder === "." || folder === "packages/embedded-store" || folder === "packages/mongo-store"
+    ? ["--checkers", "1"]
+    : ["--noCheck"]
 
 const run = (program: string, args: ReadonlyArray<string>, cwd: string): void => {
   const { status } = spawnSync(program, args, { cwd, stdio: "inherit" })

@@ -86,6 +86,16 @@ export const folders: { readonly [name: string]: Folder } = {
       store: { on: ["transaction", "storage/lmdb"] }
     }
   },
+  "mongo-store": {
+    on: ["document-store", "mql"],
+    entries: ["document-store/[^/]+", "mql/values"],
+    at: "packages/mongo-store/src",
+    without: { packages: [server, "lmdb", "re2js", "robust-predicates"], because: "The store needs no server." },
+    rooms: {
+      driver: { on: [] },
+      store: { on: ["driver"] }
+    }
+  },
   "react-admin": {
     on: [],
     entries: [],
@@ -130,12 +140,17 @@ export const folders: { readonly [name: string]: Folder } = {
     }
   },
   Repository: {
-    on: ["Model", "Files", "document-store", "mql", "embedded-store"],
-    entries: ["document-store/[^/]+", "mql", "mql/values", "embedded-store", "embedded-store/internal"],
-    without: { packages: [server, "lmdb", "re2js", "robust-predicates"], because: "The repository needs no server." },
+    on: ["Model", "Files", "document-store", "mql", "embedded-store", "mongo-store"],
+    entries: [
+      "document-store/[^/]+",
+      "mql",
+      "mql/values",
+      "embedded-store(/internal)?",
+      "mongo-store(/internal|/driver)?"
+    ],
+    without: { packages: [server, ...drivers], because: "The drivers of stores come in with the packages of these." },
     rooms: {
       base: { on: [], modules: ["DocumentStore", "OperationStages", "RepositoryError"] },
-      mongo: { on: ["base"] },
       query: { on: ["base"] },
       queries: { on: ["query"], modules: ["Cursor", "Query", "Update"] },
       collection: { on: ["queries"] },

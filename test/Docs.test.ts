@@ -165,7 +165,7 @@ describe("The reference", () => {
   it("has every metric, and every field of a request's line in the log", () => {
     const metrics = [
       "packages/document-store/src/shared/instrumented",
-      "Repository/mongo/connection",
+      "packages/mongo-store/src/driver/connection",
       "Client/CircuitBreaker",
       "Http/monitoring/processMetrics",
       "Http/monitoring/requestMetrics",

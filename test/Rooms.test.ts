@@ -231,14 +231,14 @@ describe("What programs load", () => {
     "index.ts",
     "Http/startup/serve.ts",
     "Http/routes/resourceRoutes.ts",
-    "Repository/mongo/store.ts"
+    "../packages/mongo-store/src/store/store.ts"
   ] as const
   const language =
     /^..\/packages\/(?:mql\/src\/(?!bson|values)|embedded-store\/src\/(?!index|EmbeddedStore|store\/loaded))/u
 
   it("has no query language, geometry or LMDB for those who serve MongoDB", () => {
     const loaded = loadedWith(...served)
-    assert.includeMembers([...loaded], ["Repository/Repository.ts", "Repository/mongo/operations.ts"])
+    assert.includeMembers([...loaded], ["Repository/Repository.ts", "../packages/mongo-store/src/store/operations.ts"])
     assert.deepStrictEqual(loaded.filter((module) => language.test(module)), [])
   })
 

@@ -27,50 +27,19 @@
  *
  * @since 0.1.0
  */
+import type { Options } from "@appkernel/mongo-store"
+import { open } from "@appkernel/mongo-store/internal"
 import * as Config from "effect/Config"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import { configOr, defaultOf, givenOf } from "../internal/configurationKeys.ts"
+import { filesKey } from "../internal/filesKey.ts"
 import { DocumentStore } from "./DocumentStore.ts"
-import { parseAddress } from "./mongo/connectionString.ts"
-import { StoreUnavailable } from "./RepositoryError.ts"
+import type { StoreUnavailable } from "./RepositoryError.ts"
 
-/**
- * Options of {@link make} and {@link layerWith}.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Options {
-  /**
-   * `host`, `host:port`, several of these separated by commas, or a complete `mongodb://` or `mongodb+srv://` URL with
-   * percent-encoded user and password. The port defaults to 27017.
-   */
-  readonly host: string | Redacted.Redacted<string>
-  /** The database. Defaults to the path of the URL, or to `app`. */
-  readonly db?: string | undefined
-  /**
-   * The time within which a server has to accept a connection. `connectTimeoutMS` of the URL takes precedence. Defaults to 5
-   * seconds.
-   */
-  readonly connectTimeout?: Duration.Input | undefined
-  /**
-   * The time within which a usable server has to be found, at start and before each operation. Otherwise the operation fails
-   * with `StoreUnavailable`. Except at start, `serverSelectionTimeoutMS` of the URL takes precedence. Defaults to
-   * {@link connectTimeout}.
-   */
-  readonly serverSelectionTimeout?: Duration.Input | undefined
-  /**
-   * The time within which a server has to answer. An operation without a `timeLimit` fails with `StoreUnavailable` when it
-   * takes longer than the sum of this and {@link serverSelectionTimeout}, including retries of the driver. A read of one
-   * document by its identifier takes 5.5 seconds at most, or half a second more than {@link serverSelectionTimeout}. Index
-   * builds have no limit. `socketTimeoutMS` of the URL takes precedence. Defaults to 30 seconds.
-   */
-  readonly socketTimeout?: Duration.Input | undefined
-}
+export type { Options } from "@appkernel/mongo-store"
 
 /**
  * The options as configuration: `appkernel.mongo.host` (defaults to `localhost`), `appkernel.mongo.db`,
@@ -104,30 +73,18 @@ export const configured: Config.Config<boolean> = Config.map(
  * @category constructors
  * @since 0.1.0
  */
-export const make: (
-  options: Options
-) => Effect.Effect<DocumentStore["Service"], StoreUnavailable, Scope.Scope> = Effect.fnUntraced(
-  function*(options) {
-    const address = parseAddress(Redacted.isRedacted(options.host) ? Redacted.value(options.host) : options.host)
-    if (address === undefined) {
-      return yield* new StoreUnavailable({
-        operation: "connect",
-        detail: "the host is neither host[:port] nor mongodb://[user:password@]host[:port][/database][?options], "
-          + "with special characters of user and password percent-encoded",
-        retryable: false
+export const make = (options: Options): Effect.Effect<DocumentStore["Service"], StoreUnavailable, Scope.Scope> =>
+  Effect.map(
+    open({
+      ...options,
+      connectTimeout: options.connectTimeout ?? defaultOf("mongo.connect_timeout"),
+      socketTimeout: options.socketTimeout ?? defaultOf("mongo.socket_timeout")
+    }),
+    ({ session, store }) =>
+      Object.assign(store, {
+        [filesKey]: Effect.map(gridFiles, ({ makeGridFiles }) => makeGridFiles(session, store.description))
       })
-    }
-    const database = options.db ?? address.database ?? "app"
-    const connectTimeout = Duration.fromInputUnsafe(options.connectTimeout ?? defaultOf("mongo.connect_timeout"))
-    // The driver is loaded by programs that use it, and by no others.
-    const { openMongo } = yield* Effect.promise(() => import("./mongo/store.ts"))
-    return yield* openMongo(address, database, {
-      connect: connectTimeout,
-      serverSelection: Duration.fromInputUnsafe(options.serverSelectionTimeout ?? connectTimeout),
-      socket: Duration.fromInputUnsafe(options.socketTimeout ?? defaultOf("mongo.socket_timeout"))
-    })
-  }
-)
+  )
 
 /**
  * {@link make} as a layer.
@@ -148,3 +105,10 @@ export const layer: Layer.Layer<DocumentStore, StoreUnavailable | Config.ConfigE
   DocumentStore,
   Effect.flatMap(Effect.suspend(() => config), make)
 )
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+// Loaded with the first model that has files.
+const gridFiles = Effect.promise(() => import("./files/gridFiles.ts"))

@@ -1,0 +1,56 @@
+/**
+ * A store of documents in MongoDB, over its official driver.
+ *
+ * **Details**
+ *
+ * The connection string sets the read preference, the read concern and the write concern. By default, reads go to the
+ * primary, writes are acknowledged by the majority, and the driver retries both once when a connection breaks. An
+ * interrupted read closes its cursor and its connection, so the server stops it. The credentials never appear in an error, a
+ * log or a span.
+ *
+ * Transactions need a replica set or a sharded cluster. They have snapshot isolation (read concern `snapshot`, write concern
+ * `majority`): a transaction reads one snapshot of the primary, and when two transactions write the same document, one of
+ * them is retried. Snapshot isolation permits write skew: two transactions that each write what the other one only reads do
+ * not conflict. To exclude it, let both write to one document. A transaction is retried for up to two minutes after a write
+ * conflict, a broken connection or the election of another primary. A commit with an unknown outcome is repeated. If the
+ * outcome stays unknown, the transaction fails with a `StoreUnavailable` that says so. It is not `retryable`, because the
+ * transaction may be committed.
+ *
+ * **Gotchas**
+ *
+ * A write without an answer in time may have been applied, or may be applied later. So its `StoreUnavailable` is not
+ * `retryable`. Read the document to learn the outcome, or repeat the write if it is idempotent.
+ *
+ * A write of very many documents may need a longer {@link Options.socketTimeout}.
+ *
+ * In a stored document, a key with the value `undefined` is left out. In a filter or a pipeline, `undefined` means `null`.
+ *
+ * @since 0.1.0
+ */
+import { DocumentStore } from "@appkernel/document-store/DocumentStore"
+import type { StoreUnavailable } from "@appkernel/document-store/StoreError"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import { open, type Options } from "./open.ts"
+
+export type { Options } from "./open.ts"
+
+/**
+ * A store with its own client. The server has answered a `ping`, and the client is closed with the scope. Fails with
+ * `StoreUnavailable` when no server answers in time, the credentials are rejected, or the host is malformed.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = (options: Options): Effect.Effect<DocumentStore["Service"], StoreUnavailable, Scope.Scope> =>
+  Effect.map(open(options), ({ store }) => store)
+
+/**
+ * {@link make} as a layer.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerWith = (options: Options): Layer.Layer<DocumentStore, StoreUnavailable> =>
+  Layer.effect(DocumentStore, make(options))

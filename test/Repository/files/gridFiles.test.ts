@@ -1,0 +1,67 @@
+import { assert, it } from "@effect/vitest"
+import { Effect, Layer, Stream } from "effect"
+import { GridFSBucket } from "mongodb"
+import { Readable } from "node:stream"
+import { buffer } from "node:stream/consumers"
+import { pipeline } from "node:stream/promises"
+import { FileStore, MongoStore } from "../../../src/index.ts"
+import { fileStoreContract } from "../../Files/FileStore.contract.ts"
+import { freshDatabase, onMongo, withClient } from "../../support/mongo.ts"
+import { withOwnFiles } from "../../support/ownFiles.ts"
+import { fileWriterContract } from "./fileWriter.contract.ts"
+
+onMongo("Files in GridFS", (layer, server) => {
+  const store = Layer.orDie(withOwnFiles(layer))
+  fileStoreContract("mongodb", store)
+  fileWriterContract("mongodb", store)
+
+  it.effect("are read by another client of GridFS, whose files it reads", () =>
+    Effect.gen(function*() {
+      const db = yield* freshDatabase(server)
+      yield* Effect.provide(
+        Effect.gen(function*() {
+          const files = yield* FileStore.FileStore
+          const content = Buffer.alloc(700_000, "grid")
+          const { id } = yield* files.put(Stream.make(content))
+          yield* withClient(server, async (client) => {
+            const bucket = new GridFSBucket(client.db(db), { bucketName: "appkernel_files" })
+            assert.isTrue(content.equals(await buffer(bucket.openDownloadStreamByName(id))))
+            const upload = bucket.openUploadStream("other.bin")
+            await pipeline(Readable.from([content]), upload)
+            return upload.id.toHexString()
+          }).pipe(Effect.flatMap((other) =>
+            Effect.gen(function*() {
+              assert.strictEqual((yield* files.stat(other)).size, content.length)
+              const part = yield* Stream.runCollect(files.read(other, { offset: 300_000, length: 5 }))
+              assert.strictEqual(Buffer.concat(part).toString(), content.subarray(300_000, 300_005).toString())
+            })
+          ))
+        }),
+        Layer.orDie(withOwnFiles(MongoStore.layerWith({ host: server.url, db })))
+      )
+    }))
+
+  it.effect("have no room for chunks of an upload that was cut off, once they are removed", () =>
+    Effect.gen(function*() {
+      const db = yield* freshDatabase(server)
+      yield* Effect.provide(
+        Effect.gen(function*() {
+          const files = yield* FileStore.FileStore
+          const id = "0".repeat(32)
+          yield* withClient(
+            server,
+            (client) =>
+              client.db(db).collection("appkernel_files.chunks").insertOne({
+                files_id: id,
+                n: 0,
+                data: Buffer.alloc(9)
+              })
+          )
+          assert.deepStrictEqual((yield* Stream.runCollect(files.entries)).map((entry) => entry.id), [id])
+          yield* files.remove([id])
+          assert.deepStrictEqual(yield* Stream.runCollect(files.entries), [])
+        }),
+        Layer.orDie(withOwnFiles(MongoStore.layerWith({ host: server.url, db })))
+      )
+    }))
+})
