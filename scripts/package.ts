@@ -118,7 +118,7 @@ if (!failure.message.includes("npm install lmdb")) throw new Error(failure.messa
 // Nothing above it is installed.
 const alone = fs.mkdtempSync(path.join(os.tmpdir(), "appkernel-alone-"))
 process.on("exit", () => fs.rmSync(alone, { recursive: true, force: true }))
-for (const [name, more] of [["mql", ""], ["embedded-store", withoutLmdb]] as const) {
+for (const [name, more] of [["mql", ""], ["embedded-store", withoutLmdb], ["mongo-store", ""]] as const) {
   const folder = path.join(alone, name)
   fs.mkdirSync(folder, { recursive: true })
   fs.writeFileSync(path.join(folder, "package.json"), JSON.stringify({ type: "module" }))
@@ -128,7 +128,7 @@ for (const [name, more] of [["mql", ""], ["embedded-store", withoutLmdb]] as con
   if (fs.existsSync(path.join(folder, "node_modules/lmdb"))) fail(`${name} installs lmdb`)
   run(process.execPath, ["readme.mts"], folder)
 }
-console.log("The language and the embedded store work without the framework, and without LMDB")
+console.log("The language and the stores can be had without the framework, and without LMDB")
 
 // -----------------------------------------------------------------------------
 // The declarations of a user's library
