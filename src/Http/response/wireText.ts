@@ -79,13 +79,14 @@ export class KeptTexts {
     const first = Slot.of(document)
     let previous: Kept | undefined
     for (let kept = first; kept !== undefined; kept = kept.next) {
-      if (kept.wire === undefined) {
+      if (kept.text === undefined) {
         if (previous !== undefined) previous.next = kept.next
         continue
       }
       if (kept.write === write && kept.links === links) {
-        kept.isUsed = true
-        return kept.wire
+        // Most texts are marked already, and what is not written stays in the processor's cache.
+        if (!kept.isUsed) kept.isUsed = true
+        return { text: kept.text, isAscii: kept.isAscii }
       }
       previous = kept
     }
@@ -98,13 +99,13 @@ export class KeptTexts {
       if (canKeep && Object.isFrozen(document)) Slot.put(document, seen)
     } else if (writtenDefaults() === before) {
       // The default of a field may be another one at the next read.
-      this.#keep(document, wire, new Kept(wire, write, links, first))
+      this.#keep(document, wire.text, new Kept(wire, write, links, first))
     }
     return wire
   }
 
-  #keep(document: Document, wire: WireText, kept: Kept): void {
-    const cost = costOf(wire)
+  #keep(document: Document, text: string, kept: Kept): void {
+    const cost = costOf(text)
     if (cost > maxKeptBytes || cost > this.#maxBytes) return
     // Evicts the text under the hand, unless it was used since the hand passed it.
     while (this.#bytes + cost > this.#maxBytes) {
@@ -113,8 +114,8 @@ export class KeptTexts {
       if (next.isUsed) next.isUsed = false
       else {
         // What is kept has a text until it is evicted, which is once. Who has got the text may still hold it.
-        this.#bytes -= costOf(next.wire!)
-        next.wire = undefined
+        this.#bytes -= costOf(next.text!)
+        next.text = undefined
         const last = this.#kept.pop()!
         if (last !== next) this.#kept[this.#hand] = last
       }
@@ -139,11 +140,13 @@ const maxKeptBytes = 32 * 1024
 // The memory of what is kept beside the characters.
 const overhead = 150
 
-const costOf = ({ text }: WireText): number => text.length + overhead
+const costOf = (text: string): number => text.length + overhead
 
+/** A {@link WireText} in one object: each object that a page of random records touches is one more miss of the processor's cache. */
 class Kept {
   /** `undefined` once it is evicted. */
-  wire: WireText | undefined
+  text: string | undefined
+  readonly isAscii: boolean
   readonly write: Write
   readonly links: Links
   /** What is kept of the same record for other callers. */
@@ -151,12 +154,13 @@ class Kept {
   isUsed = false
 
   constructor(wire: WireText | undefined, write: Write, links: Links, next: Kept | undefined) {
-    this.wire = wire
+    this.text = wire?.text
+    this.isAscii = wire?.isAscii === true
     this.write = write
     this.links = links
     // The evicted ones before the first that is not.
     let kept = next
-    while (kept !== undefined && kept.wire === undefined) kept = kept.next
+    while (kept !== undefined && kept.text === undefined) kept = kept.next
     this.next = kept
   }
 }

@@ -101,6 +101,7 @@ export class RecordSet {
   size = 0
 
   has(recordId: string): boolean {
+    if (this.size === 0) return false
     const number = numberOfRecord(recordId)
     return ((this.#bits.get(Math.floor(number / 32)) ?? 0) & (1 << (number % 32))) !== 0
   }

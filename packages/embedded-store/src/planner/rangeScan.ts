@@ -187,13 +187,14 @@ const readEntries = (state: RangeScan, cost: number, recordIds: Array<string>, p
   while (state.at < ranges.length && looked < cost) {
     const { at } = state
     const range = ranges.at(at)
+    const isOpen = at < ranges.length - 1
     const wanted = cost - looked
     let seen = 0
     let last: string | undefined
     let beyond: string | undefined
-    entries.scan(fromHere(range, state.position?.key, at < ranges.length - 1), (key, recordId) => {
+    entries.scan(fromHere(range, state.position?.key, isOpen), (key, recordId) => {
       seen += 1
-      if (range.reverse ? key < range.start : key >= range.end) {
+      if (isOpen && (range.reverse ? key < range.start : key >= range.end)) {
         beyond = key
         return false
       }

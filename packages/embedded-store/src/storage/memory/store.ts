@@ -184,6 +184,8 @@ class Entries<Value> {
   readonly #range: Range
   #at: number
   #place: number
+  /** Whether the rest of the block is in the range: its keys are not looked at, which are anywhere in memory. */
+  #isWithin: boolean
 
   /** `place` is that of the first key from the begin on, or backwards the one behind the last key before the end. */
   constructor(blocks: ReadonlyArray<Block<Value>>, range: Range, at: number, place: number) {
@@ -191,10 +193,11 @@ class Entries<Value> {
     this.#range = range
     this.#at = at
     this.#place = range.reverse ? place - 1 : place
+    this.#isWithin = this.#endsWithin()
   }
 
   next(): boolean {
-    const { end, reverse, start } = this.#range
+    const { reverse } = this.#range
     let block = this.#blocks[this.#at]
     if (block === undefined) return false
     if (reverse ? this.#place < 0 : this.#place >= block.keys.length) {
@@ -202,13 +205,25 @@ class Entries<Value> {
       block = this.#blocks[this.#at]
       if (block === undefined) return false
       this.#place = reverse ? block.keys.length - 1 : 0
+      this.#isWithin = this.#endsWithin()
     }
     const key = block.keys[this.#place]!
-    if (reverse ? key < start : key >= end) return false
+    if (!this.#isWithin && this.#isBeyond(key)) return false
     this.key = key
     this.value = block.values[this.#place]!
     this.#place += reverse ? -1 : 1
     return true
+  }
+
+  #endsWithin(): boolean {
+    const keys = this.#blocks[this.#at]?.keys
+    const last = this.#range.reverse ? keys?.[0] : keys?.at(-1)
+    return last !== undefined && !this.#isBeyond(last)
+  }
+
+  #isBeyond(key: string): boolean {
+    const { end, reverse, start } = this.#range
+    return reverse ? key < start : key >= end
   }
 }
 
