@@ -1,5 +1,7 @@
 /** The response to a read of one document, by its preconditions. */
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Result from "effect/Result"
 import { managedField } from "../../Model/internal.ts"
@@ -24,7 +26,7 @@ export const documentResponses = ({ model, respondBadRequest }: {
     representation: DocumentRepresentation,
     document: Document,
     headers: preconditions.Headers,
-    now: number,
+    fiber: Fiber.Fiber<unknown, unknown>,
     { embedded, fields }: { readonly embedded: string | undefined; readonly fields: UrlQuery.UrlQuery["fields"] }
   ): ResponseEffect => {
     const own = fields === undefined ? representation.textOf(document) : representation.textBy(fields)(document)
@@ -37,7 +39,10 @@ export const documentResponses = ({ model, respondBadRequest }: {
     const lastModified = embedded !== undefined || updatedField === undefined ||
         !representation.shows(document, updatedField)
       ? undefined
-      : preconditions.lastModifiedOf(document[updatedField], now)
+      : preconditions.lastModifiedOf(
+        document[updatedField],
+        fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
+      )
     const tags = {
       ...(etag === undefined ? undefined : { etag }),
       ...(lastModified === undefined ? undefined : { "last-modified": lastModified })

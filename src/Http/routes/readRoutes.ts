@@ -1,5 +1,4 @@
 /** The `GET` routes of a resource: one document, a page, an aggregation, and the changes. */
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -145,18 +144,22 @@ const runAfter = <A>(
     response
   )
 
-/** Decides what of the paths the caller may read. The code that embeds is loaded with the first request that asks for it. */
-const planned = (
+/**
+ * Decides what of the paths the caller may read, and passes it to the answer. The code that embeds is loaded with the first request
+ * that asks for it.
+ */
+const expanding = (
   context: ReadContext,
-  expand: UrlQuery.Expand | undefined
-): Effect.Effect<Plans.Expansion | undefined, HandlerFailure> =>
+  expand: UrlQuery.Expand | undefined,
+  answer: (expansion: Plans.Expansion | undefined) => ResponseEffect
+): ResponseEffect =>
   expand === undefined
-    ? Effect.undefined
+    ? answer(undefined)
     : Effect.flatMap(
       plans === undefined
         ? Effect.map(Effect.promise(() => import("../expansion/expansion.ts")), (loaded) => plans = loaded)
         : Effect.succeed(plans),
-      ({ plan }) => plan(context, expand, context.doors)
+      ({ plan }) => Effect.flatMap(plan(context, expand, context.doors), answer)
     )
 
 // An `import` of what is loaded still resolves its name, and takes several turns.
@@ -186,7 +189,7 @@ export const getRoute = (context: ReadContext): ResponseEffect => {
               representation,
               document,
               headersOf(request),
-              fiber.getRef(Clock.Clock).currentTimeMillisUnsafe(),
+              fiber,
               { embedded, fields }
             )
           return runAfter(
@@ -202,11 +205,7 @@ export const getRoute = (context: ReadContext): ResponseEffect => {
           )
         }
       )
-    return runBefore(
-      context,
-      Option.some(id),
-      Effect.flatMap(planned(context, expand), answer)
-    )
+    return runBefore(context, Option.some(id), expanding(context, expand, answer))
   })
 }
 
@@ -345,7 +344,7 @@ const pageHandler = (context: ReadContext, readQuery: ListQuery) => {
     return runBefore(
       context,
       Option.none(),
-      Effect.flatMap(planned(context, query.expand), (expansion) => {
+      expanding(context, query.expand, (expansion) => {
         const items = lists.begin(maxPageBytes)
         if (expansion === undefined) return respond(items, serialise, find, findAgain)
         const kept = { pageSize: query.pageSize, reserve: items.reserve, serialise, shows: representation.shows }

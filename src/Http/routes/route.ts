@@ -134,22 +134,22 @@ export const withRequest = (use: (request: HttpServerRequest.HttpServerRequest) 
 
 /** Passes the parameter `id` of the path. */
 export const withIdParameter = (
-  use: (id: string, request: HttpServerRequest.HttpServerRequest) => ResponseEffect
+  use: (id: string, request: HttpServerRequest.HttpServerRequest, fiber: RequestFiber) => ResponseEffect
 ): ResponseEffect =>
   Effect.withFiber((fiber) => {
     const { params } = Context.getUnsafe(fiber.context, HttpRouter.RouteContext)
-    return use(params["id"] ?? "", Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest))
+    return use(params["id"] ?? "", Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest), fiber)
   })
 
 /** Passes the parameter `id` of the path as an identifier of the model. Answers 404 to an invalid one. */
 export const withIdOf = (
   model: Model.Any,
-  use: (id: unknown, request: HttpServerRequest.HttpServerRequest) => ResponseEffect
+  use: (id: unknown, request: HttpServerRequest.HttpServerRequest, fiber: RequestFiber) => ResponseEffect
 ): ResponseEffect => {
   const { parse } = identifierOf(model)
-  return withIdParameter((text, request) => {
+  return withIdParameter((text, request, fiber) => {
     const id = parse(text)
-    return id === undefined ? Effect.fail(notFound(model, text)) : use(id, request)
+    return id === undefined ? Effect.fail(notFound(model, text)) : use(id, request, fiber)
   })
 }
 
@@ -162,17 +162,16 @@ export const withIdAndParameters = (
     parameters: Parameters,
     fiber: RequestFiber
   ) => ResponseEffect
-): ResponseEffect =>
-  withIdOf(model, (id, request) => withParameters((parameters, fiber) => use(id, request, parameters, fiber)))
+): ResponseEffect => withIdOf(model, (id, request, fiber) => use(id, request, parametersOf(fiber), fiber))
 
 /** Passes the parameters of the query. */
 export const withParameters = (
   use: (parameters: Parameters, fiber: RequestFiber) => ResponseEffect
-): ResponseEffect =>
+): ResponseEffect => Effect.withFiber((fiber) => use(parametersOf(fiber), fiber))
+
+const parametersOf = ({ context }: RequestFiber): Parameters =>
   // The router adds the parameters of each request to the context.
-  Effect.withFiber((fiber) =>
-    use(Context.getUnsafe(fiber.context, HttpServerRequest.ParsedSearchParams) as Parameters, fiber)
-  )
+  Context.getUnsafe(context, HttpServerRequest.ParsedSearchParams) as Parameters
 
 /** Responds if the request has no query parameters; otherwise rejects each parameter by name. */
 export const withoutParameters = (response: ResponseEffect, respondBadRequest: BadRequestResponder): ResponseEffect =>
