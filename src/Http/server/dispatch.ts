@@ -53,8 +53,14 @@ export class RequestListener<Response extends typeof OrderedResponse<IncomingMes
     for (const dispatch of paused) dispatch()
   }
 
+  /** Whether a request is handled, by the event that tells it. Others are answered, or kept for later. */
+  protected admits(_event: string, _values: ReadonlyArray<unknown>): boolean {
+    return true
+  }
+
   override emit(event: string, ...values: ReadonlyArray<unknown>): boolean {
     if (event !== "request" && event !== "checkContinue") return super.emit(event, ...values)
+    if (!this.admits(event, values)) return true
     const [request, response] = values
     const begin = (): void => {
       if (this.#paused === undefined) super.emit(event, ...values)

@@ -59,7 +59,7 @@ const cut = (server: NodeServer, time: Duration.Duration): Effect.Effect<void> =
   Effect.suspend(() => {
     server.closeAllConnections()
     // Node does not close upgraded connections.
-    for (const socket of server.sockets) socket.destroy()
+    for (const socket of server.sockets.keys()) socket.destroy()
     return server.cutRequests() === 0
       ? Effect.void
       : Effect.logWarning(`Cut the requests that were not done within ${Duration.format(time)}`)

@@ -51,8 +51,8 @@ export interface HttpServer extends Server {
   readonly hold: () => void
   /** Starts to listen on the stored address, and to answer requests, and reports the result. */
   readonly open: (done: (error?: Error) => void) => void
-  /** The open connections. */
-  readonly sockets: ReadonlySet<Socket>
+  /** The open connections, with the seconds since the start of the process at which they were accepted. */
+  readonly sockets: ReadonlyMap<Socket, number>
   /** The number of requests beyond the shutdown timeout: answered 503, or cut off. */
   readonly cutRequests: () => number
 }
@@ -87,8 +87,11 @@ export const makeServer = (
   const closeTime = Duration.toMillis(shutdownTimeout)
   const arrivalSeconds = closeTime / 1_000 * arrivalShare
   let lastAccepted = 0
-  const sockets = new Set<Socket>()
-  const acceptedAt = new WeakMap<Socket, number>()
+  const sockets = new Map<Socket, number>()
+  // Listeners that connections share: one made for each would cost as much as much of a small request.
+  const forget = function(this: Socket): void {
+    sockets.delete(this)
+  }
 
   class Response<R extends IncomingMessage> extends OrderedResponse<R> {
     #length: unknown
@@ -117,7 +120,7 @@ export const makeServer = (
   Object.defineProperty(Response.prototype, "strictContentLength", { get: () => false, set: () => {} })
 
   class DrainingServer extends RequestListener<typeof Response> {
-    readonly sockets: ReadonlySet<Socket> = sockets
+    readonly sockets: ReadonlyMap<Socket, number> = sockets
     readonly cutRequests = (): number => cutCount
     #isPaused = false
     #address: ListenOptions = {}
@@ -148,17 +151,16 @@ export const makeServer = (
       const { host, port = 0 } = this.#address
       return super.address() ?? (host === undefined ? null : { address: host, port, family: "" })
     }
-    override emit(event: string, ...values: ReadonlyArray<unknown>): boolean {
-      if (event === "request" || event === "checkContinue") {
-        if (this.#isPaused) return this.#early.push([event, values]) > 0
-        const [request, response] = values
-        const protocolError = request instanceof IncomingMessage ? protocolErrorOf(request, maxFields) : undefined
-        if (protocolError !== undefined && response instanceof ServerResponse) {
-          reject(response, protocolError.code, protocolError.message)
-          return true
-        }
+    protected override admits(event: string, values: ReadonlyArray<unknown>): boolean {
+      if (this.#isPaused) {
+        this.#early.push([event, values])
+        return false
       }
-      return super.emit(event, ...values)
+      const [request, response] = values
+      const protocolError = request instanceof IncomingMessage ? protocolErrorOf(request, maxFields) : undefined
+      if (protocolError === undefined || !(response instanceof ServerResponse)) return true
+      reject(response, protocolError.code, protocolError.message)
+      return false
     }
     override close(callback?: (error?: Error) => void): this {
       closing = true
@@ -168,7 +170,7 @@ export const makeServer = (
       // Node closes this server, not a fiber.
       // @effect-diagnostics-next-line globalTimers:off
       setTimeout(() => {
-        for (const socket of sockets) cutCount += endConnection(socket)
+        for (const socket of sockets.keys()) cutCount += endConnection(socket)
       }, closeTime).unref()
       return this
     }
@@ -196,7 +198,7 @@ export const makeServer = (
       super.close()
       this.resumeRequests()
       // Node would wait for connections that never sent a request.
-      for (const socket of sockets) closeSilent(socket, acceptedAt.get(socket) ?? 0)
+      for (const [socket, acceptedAt] of sockets) closeSilent(socket, acceptedAt)
     }
   }
 
@@ -215,10 +217,9 @@ export const makeServer = (
     lastAccepted = process.uptime()
     server.gate?.connected()
     batch(socket)
-    sockets.add(socket)
-    acceptedAt.set(socket, lastAccepted)
-    socket.once("close", () => sockets.delete(socket))
-    socket.once("end", () => probe(socket))
+    sockets.set(socket, lastAccepted)
+    socket.on("close", forget)
+    socket.on("end", probeWaiting)
   })
   // Node has this option without declaring it: a request is answered even if the client closed its sending side.
   Reflect.set(server, "httpAllowHalfOpen", true)
@@ -237,7 +238,7 @@ const closeStalled = (server: HttpServer, millis: number): void => {
   // @effect-diagnostics-next-line globalTimers:off
   const timer = setInterval(() => {
     const waiting = new Map<Socket, string>()
-    for (const socket of server.sockets) {
+    for (const socket of server.sockets.keys()) {
       if (socket.writableLength === 0) continue
       const state = `${socket.bytesWritten} ${Reflect.get(Object(Reflect.get(socket, "_handle")), "writeQueueSize")}`
       if (before.get(socket) === state) socket.destroy()
@@ -375,13 +376,17 @@ const writeError = (socket: Duplex, { code, message }: ProtocolError): void => {
   )
 }
 
-/** Finds out whether a client that closed its side has gone: only a write shows it, and clients ignore a 1xx. */
-const probe = (socket: Socket): void => {
+/**
+ * Finds out whether a client that closed its side, and waits for a response, has gone: only a write shows it, and clients ignore a
+ * 1xx.
+ */
+function probeWaiting(this: Socket): void {
+  if (unwrittenResponse(this) === undefined) return
   // A connection is no fiber.
   // @effect-diagnostics-next-line globalTimers:off
   const timer = setInterval(() => {
-    const unwritten = unwrittenResponse(socket)
-    if (unwritten === undefined || socket.destroyed) clearInterval(timer)
+    const unwritten = unwrittenResponse(this)
+    if (unwritten === undefined || this.destroyed) clearInterval(timer)
     else if (!unwritten.headersSent && unwritten.req.httpVersion === "1.1") unwritten.writeProcessing()
   }, probeInterval).unref()
 }
