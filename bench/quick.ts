@@ -21,9 +21,10 @@ const { values: options } = parseArgs({
 
 /** A round is short, so that what else happens on the machine meets all servers. */
 const requests = 300
-// A server is warm when its last rounds are no faster than those before.
+// A server is warm when so many runs are no faster than the best before them: V8 compiles some of what a request meets, and then
+// for thousands of requests nothing.
 const stable = 0.03
-const maxWarmUps = 12
+const unchanged = 8
 const minRounds = 5
 
 const rows = chosen("rows", options.rows, allRows)
@@ -41,13 +42,14 @@ const measure = async (server: Server, row: Row, random: () => number, count: nu
 
 /** Sends requests until they get no faster, or the time is over. Returns whether they were stable then. */
 const warm = async (server: Server, row: Row, random: () => number, until: number): Promise<boolean> => {
-  let best = Infinity
-  for (let i = 0; i < maxWarmUps && (i === 0 || elapsed() < until); i++) {
+  let [best, since] = [Infinity, 0]
+  while (since < unchanged) {
     const micros = await measure(server, row, random, 3 * requests)
-    if (micros > best * (1 - stable) && i > 2) return true
+    since = micros > best * (1 - stable) ? since + 1 : 0
     best = Math.min(best, micros)
+    if (elapsed() >= until) return since >= unchanged
   }
-  return false
+  return true
 }
 
 const begun = performance.now()
