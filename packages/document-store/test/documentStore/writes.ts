@@ -34,6 +34,28 @@ export const writeContract = (it: Tests) => {
       }
     }))
 
+  it.effect("changes and removes each document with one of the identifiers that a filter names, if it matches", () =>
+    Effect.gen(function*() {
+      const id = new ObjectId()
+      const kinds = ["1", id, { a: 1 }, { a: "1" }, true, null, ""]
+      const numbers = Array.from({ length: 300 }, (_, n) => n)
+      const { ids, name, store } = yield* collectionOf(
+        [...kinds, ...numbers].map((_id, n) => ({ _id, n: 0, odd: n % 2 }))
+      )
+      const named = [...kinds, Long.fromNumber(1), 1, Decimal128.fromString("2.0"), 2, "missing", { a: 2 }, 1_000]
+      const changed = yield* store.updateMany(name, { _id: { $in: named }, n: 0 }, { $inc: { n: 1 } })
+      assert.deepStrictEqual(changed, { matchedCount: 9, modifiedCount: 9 })
+      assert.strictEqual(yield* store.count(name, { n: 1 }), 9)
+      assert.strictEqual(
+        (yield* store.updateMany(name, { _id: { $in: named }, n: 0 }, { $inc: { n: 1 } })).matchedCount,
+        0
+      )
+      // More than one job takes.
+      assert.strictEqual(yield* store.deleteMany(name, { _id: { $in: numbers }, odd: 0 }), 150)
+      assert.strictEqual(yield* store.deleteMany(name, { _id: { $in: [...kinds, ...kinds] } }), 7)
+      assert.deepStrictEqual(yield* ids({}), numbers.filter((n) => n % 2 === 0))
+    }))
+
   it.effect("stops an ordered insert at the first rejected document", () =>
     Effect.gen(function*() {
       const { ids, name, store } = yield* collectionOf([{ _id: 2 }])
