@@ -109,26 +109,37 @@ console.log(`${entries.length} entries can be imported`)
 // -----------------------------------------------------------------------------
 
 const fenceOf = (name: string): string =>
-  /^```ts\n([^]*?)^```$/mu.exec(fs.readFileSync(`packages/${name}/README.md`, "utf8"))?.[1]
+  /^```ts(?: check)?\n([^]*?)^```$/mu.exec(fs.readFileSync(`packages/${name}/README.md`, "utf8"))?.[1]
     ?? fail(`packages/${name}/README.md has no program`)
 const withoutLmdb = `
 const failure = await Effect.runPromise(Effect.flip(Effect.scoped(EmbeddedStore.make({ path: "data" }))))
 if (!failure.message.includes("npm install lmdb")) throw new Error(failure.message)
 `
+const withoutServer = `
+const options = { host: "127.0.0.1:1", connectTimeout: "1 second" } as const
+const { operation } = await Effect.runPromise(Effect.flip(Effect.scoped(MongoStore.make(options))))
+if (operation !== "connect") throw new Error(operation)
+`
+/** A package of ours and those that it depends on. */
+const withParts = (name: string): ReadonlyArray<string> => {
+  const at = manifests.findIndex((manifest) => manifest.name === name)
+  const parts = Object.keys(manifests[at]?.dependencies ?? {}).filter((part) => part.startsWith("@appkernel/"))
+  return [...new Set([packed[at] ?? fail(`${name} is not packed`), ...parts.flatMap(withParts)])]
+}
 // Nothing above it is installed.
 const alone = fs.mkdtempSync(path.join(os.tmpdir(), "appkernel-alone-"))
 process.on("exit", () => fs.rmSync(alone, { recursive: true, force: true }))
-for (const [name, more] of [["mql", ""], ["embedded-store", withoutLmdb], ["mongo-store", ""]] as const) {
+for (const [name, more] of [["mql", ""], ["embedded-store", withoutLmdb], ["mongo-store", withoutServer]] as const) {
   const folder = path.join(alone, name)
   fs.mkdirSync(folder, { recursive: true })
   fs.writeFileSync(path.join(folder, "package.json"), JSON.stringify({ type: "module" }))
   fs.writeFileSync(path.join(folder, "readme.mts"), fenceOf(name) + more)
-  const [, ...parts] = packed.slice(0, manifests.findIndex((manifest) => manifest.name === `@appkernel/${name}`) + 1)
+  const parts = withParts(`@appkernel/${name}`)
   run("npm", ["install", "--silent", "--no-audit", "--no-fund", ...parts, `effect@${effectVersion}`], folder)
   if (fs.existsSync(path.join(folder, "node_modules/lmdb"))) fail(`${name} installs lmdb`)
   run(process.execPath, ["readme.mts"], folder)
 }
-console.log("The language and the stores can be had without the framework, and without LMDB")
+console.log("The language and the stores can be installed and imported without the framework and LMDB")
 
 // -----------------------------------------------------------------------------
 // The declarations of a user's library

@@ -90,7 +90,7 @@ export const folders: { readonly [name: string]: Folder } = {
     on: ["document-store", "mql"],
     entries: ["document-store/[^/]+", "mql/values"],
     at: "packages/mongo-store/src",
-    without: { packages: [server, "lmdb", "re2js", "robust-predicates"], because: "The store needs no server." },
+    without: { packages: [server, "lmdb", "re2js", "robust-predicates"], because: "The store needs no HTTP server." },
     rooms: {
       driver: { on: [] },
       store: { on: ["driver"] }
@@ -148,7 +148,7 @@ export const folders: { readonly [name: string]: Folder } = {
       "embedded-store(/internal)?",
       "mongo-store(/internal|/driver)?"
     ],
-    without: { packages: [server, ...drivers], because: "The drivers of stores come in with the packages of these." },
+    without: { packages: [server, ...drivers], because: "Only the packages of the stores import their drivers." },
     rooms: {
       base: { on: [], modules: ["DocumentStore", "OperationStages", "RepositoryError"] },
       query: { on: ["base"] },

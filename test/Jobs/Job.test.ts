@@ -169,6 +169,21 @@ describe("A job of a service", () => {
       assert.strictEqual(span._tag === "Span" && span.name, "job traced")
     }))
 
+  it.effect("has no delay by a negative one, and never comes by an endless one", () =>
+    Effect.gen(function*() {
+      const store = yield* DocumentStore.DocumentStore
+      for (const [order, delay] of [["a", -60_000], ["b", "-Infinity"], ["c", 0], ["d", Infinity]] as const) {
+        yield* SendReceipt.enqueue({ order, at: 1n }, { delay })
+      }
+      const stored = yield* store.find("QueuedJob", { sort: { element: 1 } })
+      assert.deepStrictEqual(
+        stored.map((
+          { created, due, element }
+        ) => [JSON.parse(String(element)).payload.order, Number(due) - Number(created)]),
+        [["a", 0], ["b", 0], ["c", 0]]
+      )
+    }).pipe(Effect.provide(EmbeddedStore.layerMemory)))
+
   it.effect("is counted, and so are those that wait and dead letters", () =>
     Effect.gen(function*() {
       const { engine } = shopOf(5)

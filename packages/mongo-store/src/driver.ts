@@ -1,6 +1,6 @@
 /**
- * Calls of MongoDB's driver with a connection of a store: what AppKernel keeps files in GridFS with. It loads the driver, and may change
- * in any version.
+ * Calls of MongoDB's driver on the connection of a store. AppKernel stores files in GridFS with them. This module loads the driver, and
+ * may change in any version.
  *
  * @since 0.1.0
  */

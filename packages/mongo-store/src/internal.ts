@@ -1,5 +1,5 @@
 /**
- * A store together with its connection, which it shares with what AppKernel keeps beside the documents. It may change in any version.
+ * A store together with its connection, which AppKernel also uses for files. It may change in any version.
  *
  * @since 0.1.0
  */

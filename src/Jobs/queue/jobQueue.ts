@@ -67,7 +67,7 @@ export const enqueueElement = (
 ): Effect.Effect<void, StoreError, DocumentStore> =>
   DocumentStore.use((store) =>
     Effect.flatMap(Effect.orDie(encoderOf(described)(element)), (encoded) => {
-      const time = Duration.fromInputUnsafe(delay)
+      const time = Duration.max(Duration.fromInputUnsafe(delay), Duration.zero)
       // Its time never comes.
       return Duration.isFinite(time)
         ? offerRecord(store, {

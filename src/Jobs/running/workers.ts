@@ -152,7 +152,7 @@ const attempts = Metric.counter("appkernel.jobs.attempts", {
   incremental: true
 })
 
-// A metric with attributes finds its own state once.
+// Made once for a job.
 const attemptsOf = Function.memoize(({ name }: Described) => {
   const of = (outcome: string) => Metric.withAttributes(attempts, { job: name, outcome })
   return { done: of("done"), interrupted: of("interrupted"), failed: of("failed") }

@@ -50,7 +50,7 @@ export const writeContract = (it: Tests) => {
         (yield* store.updateMany(name, { _id: { $in: named }, n: 0 }, { $inc: { n: 1 } })).matchedCount,
         0
       )
-      // More than one job takes.
+      // More than one job of the embedded store takes.
       assert.strictEqual(yield* store.deleteMany(name, { _id: { $in: numbers }, odd: 0 }), 150)
       assert.strictEqual(yield* store.deleteMany(name, { _id: { $in: [...kinds, ...kinds] } }), 7)
       assert.deepStrictEqual(yield* ids({}), numbers.filter((n) => n % 2 === 0))

@@ -69,10 +69,8 @@ export const makeMatching = (store: WatchedKeyValue, catalog: Catalog): Matching
   const context = { store, catalog }
   return {
     onFirst: (operation, name, request, write, otherwise) => {
-      const [key, ...others] = idKeysOf(request.filter)
-      if (key !== undefined && others.length === 0) {
-        return writeById({ ...context, operation, name }, key, request.filter, write, otherwise)
-      }
+      const [key] = idKeysOf(request.filter, 1)
+      if (key !== undefined) return writeById({ ...context, operation, name }, key, request.filter, write, otherwise)
       return otherwise.isFinal
         ? writeFirst({ ...context, operation, name }, request, write, otherwise)
         : writeFirstOrInsert({ ...context, operation, name }, request, write, otherwise)
@@ -143,12 +141,12 @@ const writeById = <A, D extends DuplicateKey>(
 const recordOfKey = ({ store }: MatchContext, key: string) => ({ number }: Collection): string | undefined =>
   store.entries(number).get(key)
 
-/** The keys of the identifiers that a filter names; none if it names none, or too many for one job. */
-const idKeysOf = ({ collator, constraints }: Filter): ReadonlyArray<string> => {
+/** The keys of the identifiers that a filter names, if they are so many at most; else none. */
+const idKeysOf = ({ collator, constraints }: Filter, most: number): ReadonlyArray<string> => {
   // In a collation, several identifiers may be equal.
   if (collator !== undefined) return []
   const id = constraints.find((constraint) => constraint.kind === "in" && constraint.path === "_id")
-  return id?.kind === "in" && id.values.length <= maxPerJob ? id.values.map((value) => documentKey(value)) : []
+  return id?.kind === "in" && id.values.length <= most ? id.values.map((value) => documentKey(value)) : []
 }
 
 const findFirst = (
@@ -316,7 +314,8 @@ const writeEach = Effect.fnUntraced(function*<A, D extends DuplicateKey>(
   write: WriteMatch<A, D>
 ): Effect.fn.Return<ReadonlyArray<A>, D | ReadError> {
   const { catalog, name, operation, store } = context
-  const keys = idKeysOf(filter)
+  // One job, which no search has to precede.
+  const keys = idKeysOf(filter, checkedPerJob(filter))
   if (keys.length > 0) {
     return yield* Effect.uninterruptible(writeInJobs(context, filter, keys, (key) => recordOfKey(context, key), write))
   }

@@ -30,8 +30,8 @@ export interface Draft {
 }
 
 /**
- * Gives a draft another normalised value at a path that {@link locate} finds not to be blocked. What is below the draft is copied on
- * the way. Missing documents on the way are made, and a short array is padded with `null`.
+ * Gives a draft another normalised value at a path that {@link locate} finds not to be blocked. What is below the draft is
+ * copied on the way. Missing documents on the way are made, and a short array is padded with `null`.
  */
 export const assignAt = (draft: Draft, segments: Segments, value: unknown, at = 0): void => {
   const segment = segments[at] ?? ""
