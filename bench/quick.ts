@@ -21,8 +21,8 @@ const { values: options } = parseArgs({
 
 /** A round is short, so that what else happens on the machine meets all servers. */
 const requests = 300
-// A server is warm when so many runs are no faster than the best before them: V8 compiles some of what a request meets, and then
-// for thousands of requests nothing.
+// A server is warm when several runs in a row are no faster than the best before them. Fewer don't tell: V8 may compile nothing for
+// thousands of requests, and then more.
 const stable = 0.03
 const unchanged = 8
 const minRounds = 5
@@ -45,8 +45,8 @@ const warm = async (server: Server, row: Row, random: () => number, until: numbe
   let [best, since] = [Infinity, 0]
   while (since < unchanged) {
     const micros = await measure(server, row, random, 3 * requests)
-    since = micros > best * (1 - stable) ? since + 1 : 0
-    best = Math.min(best, micros)
+    if (micros > best * (1 - stable)) since += 1
+    else [best, since] = [micros, 0]
     if (elapsed() >= until) return since >= unchanged
   }
   return true

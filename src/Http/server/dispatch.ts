@@ -53,7 +53,7 @@ export class RequestListener<Response extends typeof OrderedResponse<IncomingMes
     for (const dispatch of paused) dispatch()
   }
 
-  /** Whether a request is handled, by the event that tells it. Others are answered, or kept for later. */
+  /** Whether the request of this event is handled now. If not, it was answered, or is kept for later. */
   protected admits(_event: string, _values: ReadonlyArray<unknown>): boolean {
     return true
   }

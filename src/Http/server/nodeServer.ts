@@ -88,7 +88,7 @@ export const makeServer = (
   const arrivalSeconds = closeTime / 1_000 * arrivalShare
   let lastAccepted = 0
   const sockets = new Map<Socket, number>()
-  // Listeners that connections share: one made for each would cost as much as much of a small request.
+  // Listeners that connections share: one made for each would cost a good part of what a small request costs.
   const forget = function(this: Socket): void {
     sockets.delete(this)
   }

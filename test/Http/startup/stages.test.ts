@@ -94,7 +94,7 @@ const engineOf = (choice: typeof Choice.Type) => {
     ...choice.timeout ? { timeout: "60 seconds" } : {}
   })
   const used = choice.use ? engine.use(HttpRouter.middleware((handler) => handler, { global: true })) : engine
-  // The compiler would compare the two engines with all that they have. Only `bearer` asks for what one of them lacks.
+  // The result has the type of the engine with security. Only `bearer` asks for what the other one lacks.
   return choice.security ? used.enableSecurity() : used as never
 }
 

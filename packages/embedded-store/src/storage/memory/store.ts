@@ -184,7 +184,7 @@ class Entries<Value> {
   readonly #range: Range
   #at: number
   #place: number
-  /** Whether the rest of the block is in the range: its keys are not looked at, which are anywhere in memory. */
+  /** Whether the rest of the block is in the range. If so, its keys, which are scattered in memory, are not compared. */
   #isWithin: boolean
 
   /** `place` is that of the first key from the begin on, or backwards the one behind the last key before the end. */
