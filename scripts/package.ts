@@ -266,9 +266,10 @@ const tried = async (node: string): Promise<void> => {
 const nodes = [process.execPath]
 for (const version of process.platform === "linux" ? ["22.19.0", "26.10.0"] : []) {
   const folder = path.join(consumer, `node-${version}`)
-  const name = `node-linux-${process.arch}`
-  run("npm", ["install", "--silent", "--no-audit", "--no-fund", "--prefix", folder, `${name}@${version}`])
-  nodes.push(path.join(folder, "node_modules", name, "bin/node"))
+  fs.mkdirSync(folder)
+  run("npm", ["pack", "--silent", `node-linux-${process.arch}@${version}`], folder)
+  run("tar", ["-xzf", `node-linux-${process.arch}-${version}.tgz`, "package/bin/node"], folder)
+  nodes.push(path.join(folder, "package/bin/node"))
 }
 for (const node of nodes) {
   run(node, ["program.js"], consumer)
