@@ -60,10 +60,14 @@ export const pythonPackages = async (folder: string, ...packages: ReadonlyArray<
   ])
   if ("reason" in uv) throw new Error(uv.reason)
   const program = join(uv.folder, "bin", "uv")
+  const interpreter = ["--python-preference", "only-system", "--python", ">=3.10"]
   const into = ["--quiet", "--python", join(folder, "bin", "python")]
+  // It reads no settings of pip.
+  const index = process.env["PIP_INDEX_URL"]
+  const settings = index === undefined ? [] : [`UV_DEFAULT_INDEX=${index}`]
   return [
-    ["env", [`PATH=/usr/bin:${process.env["PATH"]}`, program, "venv", "--quiet", "--python", ">=3.10", folder]],
+    ["env", [`PATH=/usr/bin:${process.env["PATH"]}`, program, "venv", "--quiet", ...interpreter, folder]],
     // By default it waits for 30 s only.
-    ["env", ["UV_HTTP_TIMEOUT=600", program, "pip", "install", ...into, ...packages]]
+    ["env", ["UV_HTTP_TIMEOUT=600", ...settings, program, "pip", "install", ...into, ...packages]]
   ]
 }
