@@ -287,7 +287,12 @@ describe("labels of actions / memory", () => {
 })
 
 describe("labels of operations / memory", () => {
-  const own = { method: "POST", payload: { sheets: Schema.Int }, success: Schema.String } as const
+  const payload = {
+    sheets: Schema.Int,
+    paper: Schema.optionalKey(Schema.Literals(["plain", "glossy"])),
+    sides: Schema.optionalKey(Schema.Array(Schema.Literals([1, 2])))
+  }
+  const own = { method: "POST", payload, success: Schema.String } as const
   const press = KernelEngine.make("press").register(
     Service.make("PressService")
       .operation("run", { ...own, require: [Role("printer"), Role("owner")] }, () => Effect.succeed("runs"))
@@ -301,7 +306,8 @@ describe("labels of operations / memory", () => {
   const german = {
     services: { press: "Druckerei" },
     actions: { press: { run: "Drucken", sell: "Verkaufen" } },
-    press: { run: { sheets: "Bogen" }, sell: { sheets: "Bögen" } }
+    press: { run: { sheets: "Bogen" }, sell: { sheets: "Bögen" } },
+    values: { press: { run: { paper: { glossy: "glänzend" }, sides: { "1": "einseitig", "3": "nie" } } } }
   }
 
   it.effect("are in the language of who asks the explorer, of what they may use", () =>
@@ -314,7 +320,8 @@ describe("labels of operations / memory", () => {
           "accept-language": language
         })
       })
-      const run = { label: "Drucken", arguments: { sheets: "Bogen" } }
+      const values = { paper: { glossy: "glänzend" }, sides: { 1: "einseitig" } }
+      const run = { label: "Drucken", arguments: { sheets: "Bogen" }, values }
       for (const _ of [1, 2]) {
         const owner = yield* described("owner", "de")
         assert.strictEqual(owner.headers["content-language"], "de")

@@ -1,7 +1,10 @@
 /** What the providers do with a service that runs, for callers of three kinds. */
 import { type Change, connect, KernelConflict, type KernelConnection, KernelError } from "@appkernel/react-admin"
+import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
+import { writeFile } from "node:fs/promises"
+import { join } from "node:path"
 import type { AuthProvider, DataProvider, I18nProvider } from "ra-core"
 import {
   Accounts,
@@ -15,9 +18,12 @@ import {
   Model,
   Resource,
   Role,
+  Service,
   Tokens,
+  Translations,
   Validator
 } from "../../../src/index.ts"
+import { freshDirectory } from "../../../test/support/folders.ts"
 
 class User extends Model.Class<User>()("User", {
   id: Model.id({ prefix: "U" }),
@@ -507,6 +513,39 @@ describe("The providers", () => {
       assert.deepStrictEqual((yield* Effect.promise(() => other.describe())).resources.map(({ name }) => name), [
         "users"
       ])
+    }))
+
+  it.effect("call operations, their arguments and the members of enumerations as the reader's language does", () =>
+    Effect.gen(function*() {
+      const path = yield* freshDirectory
+      yield* Effect.promise(() =>
+        writeFile(
+          join(path, "de.json"),
+          JSON.stringify({
+            actions: { press: { run: "Drucken" } },
+            press: { run: { paper: "Papier" } },
+            values: { press: { run: { paper: { glossy: "glänzend" }, sides: { 1: "einseitig" } } } }
+          })
+        )
+      )
+      const payload = { paper: Schema.Literals(["plain", "glossy"]), sides: Schema.Array(Schema.Literals([1, 2])) }
+      const run = { method: "POST", payload, success: Schema.String } as const
+      const { baseUrl } = yield* KernelEngine.make("press")
+        .register(Service.make("PressService").operation("run", run, () => Effect.succeed("runs")))
+        .enableExplorer()
+        .test({ store })
+        .pipe(Effect.provide(Layer.provide(Translations.layerWith({ path, languages: ["de"] }), NodeServices.layer)))
+      const document = "/explorer/openapi.json"
+      const { operations: [german] } = yield* Effect.promise(
+        connect({ url: baseUrl, document, language: "de" }).describe
+      )
+      assert.deepStrictEqual(
+        [german?.label, german?.arguments.map(({ choices, items, label }) => [label, choices ?? items?.choices])],
+        ["Drucken", [
+          ["Papier", [{ id: "plain", label: "Plain" }, { id: "glossy", label: "glänzend" }]],
+          ["Sides", [{ id: 1, label: "einseitig" }, { id: 2, label: "2" }]]
+        ]]
+      )
     }))
 
   it.effect("sign in and out", () =>

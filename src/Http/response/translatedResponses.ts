@@ -12,7 +12,17 @@ import * as Schema from "effect/Schema"
 import { BoundedCache } from "../../internal/boundedCache.ts"
 import { type Label, type Text, worded } from "../../internal/text.ts"
 import { textOfKey } from "../../internal/texts.ts"
-import { type FieldProblem, limitProblems, type ModelLike, modelOf, typeInMessage } from "../../Model/internal.ts"
+import {
+  choicesOf,
+  elementOf,
+  type FieldProblem,
+  kindOf,
+  limitProblems,
+  type ModelLike,
+  modelOf,
+  typeInMessage,
+  unwrapped
+} from "../../Model/internal.ts"
 import type { FieldMetadata, Metadata, TypeMetadata } from "../../Model/Metadata.ts"
 import { partFields } from "../description/operationEndpoint.ts"
 import type { Part } from "../description/operationOptions.ts"
@@ -224,7 +234,8 @@ export interface LabelledCall {
   readonly name: string
   /** `users.change_password`. */
   readonly key: string
-  readonly arguments: ReadonlyArray<string>
+  /** The arguments, with the members of enumerations. */
+  readonly arguments: ReadonlyArray<{ readonly name: string; readonly values: ReadonlyArray<unknown> }>
   /** The model of its payload, which may have the labels. */
   readonly model: string | undefined
 }
@@ -238,10 +249,20 @@ export const labelledCall = (
   name,
   key: `${registration}.${name}`,
   arguments: [params, query, payload].flatMap((part) =>
-    Object.keys(partFields(part)).filter((one) => isShown(one, part))
+    Object.entries(partFields(part)).filter(([one]) => isShown(one, part)).map(([one, schema]) => ({
+      name: one,
+      // Every struct field is a schema.
+      values: membersOf(schema as Schema.Top)
+    }))
   ),
   model: Schema.isSchema(payload) ? modelOf(payload.ast)?.modelName : undefined
 })
+
+/** The members of an enumeration, or of one whose values are in a list. */
+const membersOf = (schema: Schema.Top): ReadonlyArray<unknown> => {
+  const { ast } = unwrapped(elementOf(schema) ?? schema)
+  return kindOf(ast) === "enum" ? choicesOf(ast) : []
+}
 
 /** The response in the format that the request or the configuration asks for. */
 const inFormat = (
@@ -338,21 +359,35 @@ const modelLabels = (modelName: string, language: Language) => {
   return label === undefined && plural === undefined ? {} : { _model: { label, plural } }
 }
 
-/** What people call actions and their arguments, as far as a catalogue says it. */
+/** What people call actions, their arguments and the members of enumerations, as far as a catalogue says it. */
 const callLabels = (
   calls: ReadonlyArray<LabelledCall>,
   language: Language
 ): { readonly _actions?: { readonly [name: string]: object } } => {
   const labels = calls.flatMap(({ arguments: names, key, model, name }) => {
     const label = language.text(`actions.${key}`)
+    // The model of the payload may have what the call has not.
+    const textOf = (prefix: string, path: string) =>
+      language.text(`${prefix}${key}.${path}`) ??
+        (model === undefined ? undefined : language.text(`${prefix}${model}.${path}`))
     const args = names.flatMap((argument) => {
-      const text = language.text(`${key}.${argument}`) ??
-        (model === undefined ? undefined : language.text(`${model}.${argument}`))
-      return text === undefined ? [] : [[argument, text] as const]
+      const text = textOf("", argument.name)
+      return text === undefined ? [] : [[argument.name, text] as const]
     })
-    return label === undefined && args.length === 0
-      ? []
-      : [[name, { label, arguments: Object.fromEntries(args) }] as const]
+    const members = names.flatMap((argument) => {
+      const texts = argument.values.flatMap((value) => {
+        const text = textOf("values.", `${argument.name}.${String(value)}`)
+        return text === undefined ? [] : [[String(value), text] as const]
+      })
+      return texts.length === 0 ? [] : [[argument.name, Object.fromEntries(texts)] as const]
+    })
+    return label === undefined && args.length === 0 && members.length === 0 ? [] : [
+      [name, {
+        label,
+        arguments: Object.fromEntries(args),
+        ...members.length === 0 ? {} : { values: Object.fromEntries(members) }
+      }] as const
+    ]
   })
   return labels.length === 0 ? {} : { _actions: Object.fromEntries(labels) }
 }

@@ -239,14 +239,24 @@ const actionOf = (
 }
 
 /** An action as the service calls it in the language of the reader. */
-const labelled = (action: ActionDescription, { arguments: labels, label }: Json): ActionDescription => ({
+const labelled = (action: ActionDescription, { arguments: labels, label, values }: Json): ActionDescription => ({
   ...action,
   label: jsonText(label) ?? action.label,
-  arguments: action.arguments.map((one) => ({
-    ...one,
-    label: jsonText(jsonMember(jsonObject(labels), one.name)) ?? one.label
-  }))
+  arguments: action.arguments.map((one) => {
+    const texts = jsonObject(jsonMember(jsonObject(values), one.name))
+    return {
+      ...withChoices(one, texts),
+      ...one.items === undefined ? {} : { items: withChoices(one.items, texts) },
+      label: jsonText(jsonMember(jsonObject(labels), one.name)) ?? one.label
+    }
+  })
 })
+
+const withChoices = (field: FieldDescription, texts: Json): FieldDescription =>
+  field.choices === undefined ? field : {
+    ...field,
+    choices: field.choices.map(({ id, label }) => ({ id, label: jsonText(jsonMember(texts, String(id))) ?? label }))
+  }
 
 const namingFields = ["name", "title", "label", "full_name", "subject", "email", "login", "code", "number", "key"]
 
