@@ -364,19 +364,19 @@ const callLabels = (
   calls: ReadonlyArray<LabelledCall>,
   language: Language
 ): { readonly _actions?: { readonly [name: string]: object } } => {
-  const labels = calls.flatMap(({ arguments: names, key, model, name }) => {
+  const labels = calls.flatMap(({ arguments: given, key, model, name }) => {
     const label = language.text(`actions.${key}`)
     // The model of the payload may have what the call has not.
-    const textOf = (prefix: string, path: string) =>
+    const inCatalogue = (prefix: string, path: string) =>
       language.text(`${prefix}${key}.${path}`) ??
         (model === undefined ? undefined : language.text(`${prefix}${model}.${path}`))
-    const args = names.flatMap((argument) => {
-      const text = textOf("", argument.name)
+    const args = given.flatMap((argument) => {
+      const text = inCatalogue("", argument.name)
       return text === undefined ? [] : [[argument.name, text] as const]
     })
-    const members = names.flatMap((argument) => {
+    const members = given.flatMap((argument) => {
       const texts = argument.values.flatMap((value) => {
-        const text = textOf("values.", `${argument.name}.${String(value)}`)
+        const text = inCatalogue("values.", `${argument.name}.${String(value)}`)
         return text === undefined ? [] : [[String(value), text] as const]
       })
       return texts.length === 0 ? [] : [[argument.name, Object.fromEntries(texts)] as const]
