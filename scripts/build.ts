@@ -17,9 +17,7 @@ export const packages = [
 
 /** Those that import others are checked by the declarations of these. `npm run check` has checked the sources together. */
 const optionsOf = (folder: string): ReadonlyArray<string> =>
-  folder === "." || folder === "packages/embedded-store" || folder === "packages/mongo-store"
-    ? ["--checkers", "1"]
-    : ["--noCheck"]
+  [".", "packages/embedded-store", "packages/mongo-store"].includes(folder) ? ["--checkers", "1"] : ["--noCheck"]
 
 const run = (program: string, args: ReadonlyArray<string>, cwd: string): void => {
   const { status } = spawnSync(program, args, { cwd, stdio: "inherit" })

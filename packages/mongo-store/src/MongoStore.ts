@@ -3,25 +3,14 @@
  *
  * **Details**
  *
- * The connection string sets the read preference, the read concern and the write concern. By default, reads go to the
- * primary, writes are acknowledged by the majority, and the driver retries both once when a connection breaks. An
- * interrupted read closes its cursor and its connection, so the server stops it. The credentials never appear in an error, a
- * log or a span.
- *
- * Transactions need a replica set or a sharded cluster. They have snapshot isolation (read concern `snapshot`, write concern
- * `majority`): a transaction reads one snapshot of the primary, and when two transactions write the same document, one of
- * them is retried. Snapshot isolation permits write skew: two transactions that each write what the other one only reads do
- * not conflict. To exclude it, let both write to one document. A transaction is retried for up to two minutes after a write
- * conflict, a broken connection or the election of another primary. A commit with an unknown outcome is repeated. If the
- * outcome stays unknown, the transaction fails with a `StoreUnavailable` that says so. It is not `retryable`, because the
- * transaction may be committed.
+ * The connection string sets the read preference, the read concern and the write concern. An interrupted read closes its cursor
+ * and its connection, so the server stops it. Transactions need a replica set or a sharded cluster. They have snapshot isolation, and
+ * are retried for up to two minutes after a write conflict, a broken connection or the election of another primary.
  *
  * **Gotchas**
  *
  * A write without an answer in time may have been applied, or may be applied later. So its `StoreUnavailable` is not
- * `retryable`. Read the document to learn the outcome, or repeat the write if it is idempotent.
- *
- * A write of very many documents may need a longer {@link Options.socketTimeout}.
+ * `retryable`, nor is that of a transaction whose commit has an unknown outcome.
  *
  * In a stored document, a key with the value `undefined` is left out. In a filter or a pipeline, `undefined` means `null`.
  *
