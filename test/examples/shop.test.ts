@@ -82,7 +82,7 @@ const serves = (env: Environment) =>
     const first = yield* start(env)
     const headers = yield* adminOf(first, shownPassword(first))
     const page = yield* request(`${first.base}/products?page_size=3&sort_by=price`)
-    assert.strictEqual(page.status, 200)
+    assert.strictEqual(page.status, 200, JSON.stringify(page.body))
     assert.strictEqual(page.body._items.length, 3)
     assert.include(page.body._links.last.href, "page=40")
     assert.strictEqual((yield* request(`${first.base}/orders`)).status, 401)
