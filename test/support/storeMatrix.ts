@@ -2,6 +2,7 @@
  * Contracts that hold on several stores. A suite whose name ends with ` / ` and the name of a store belongs to that store,
  * and each time the layer is built, its store is empty.
  */
+import { describe } from "@effect/vitest"
 import { Layer } from "effect"
 import { type DocumentStore, EmbeddedStore } from "../../src/index.ts"
 import { freshFolder } from "./folders.ts"
@@ -24,6 +25,19 @@ export const routeStores = (
 ): void => {
   contract("memory", EmbeddedStore.layerMemory)
   onMongo("on a server", (store) => contract("mongodb", Layer.orDie(store)))
+}
+
+/**
+ * Runs a contract on the stores that have images of documents before and after a change. Change streams keep other servers
+ * than MongoDB's from other work, and the end of their one log is that of all tests.
+ */
+export const storesWithImages = (
+  contract: (name: "memory" | "embedded" | "mongodb", store: Layer.Layer<DocumentStore.DocumentStore>) => void
+): void => {
+  embeddedStores(contract)
+  onMongo("on a server", (store, { name }) => {
+    describe.skipIf(!name.startsWith("MongoDB"))("with images", () => contract("mongodb", Layer.orDie(store)))
+  })
 }
 
 /** Runs a contract on every store: in memory, in a folder, and on a server, where there is one. */

@@ -1,12 +1,283 @@
-/** Writes that are asked for again by their `Idempotency-Key`: on each store, by callers with grants, and in the description. */
+/** Writes that are asked for again by their `Idempotency-Key`, on any store. */
 import { assert, it } from "@effect/vitest"
 import { Effect, Redacted, Schema } from "effect"
-import { KernelEngine, Model, OpenApi, Repository, Resource, Role, Service } from "../../../src/index.ts"
-import { refused, sendTo } from "../../support/rest.ts"
+import { HttpServerResponse } from "effect/http"
+import {
+  Index,
+  KernelEngine,
+  Model,
+  OpenApi,
+  Raw,
+  Repository,
+  Resource,
+  Role,
+  Service,
+  ServiceError
+} from "../../../src/index.ts"
+import { problemsIn, refused, send, sendTo, serving } from "../../support/rest.ts"
 import { storeMatrix } from "../../support/storeMatrix.ts"
-import { idempotencyContract } from "./idempotency.contract.ts"
 
-storeMatrix(idempotencyContract)
+class Order extends Model.Class<Order>()("Order", {
+  id: Model.id({ prefix: "O" }),
+  item: Schema.NonEmptyString,
+  sent: Schema.Int.pipe(Model.withDefault(() => 0)),
+  ...Model.versioned,
+  ...Model.historied
+}) {}
+
+class Note extends Model.Class<Note>()("Note", { id: Model.id({ prefix: "N" }), text: Schema.String }) {}
+
+class OutOfStock extends ServiceError<OutOfStock>()("OutOfStock", { status: 409 }) {}
+
+class Scrap extends Model.Class<Scrap>()("Scrap", { id: Schema.String, n: Schema.Int }) {}
+
+class Code extends Model.Class<Code>()("Code", {
+  id: Schema.String,
+  code: Schema.String.pipe(Model.indexed(Index.unique))
+}) {}
+
+/** What follows from writes, and how often handlers have run. */
+const told: Array<string> = []
+let runs = 0
+
+const Orders = Resource.make(Order, { methods: ["GET", "POST", "PUT", "PATCH", "DELETE"] })
+  .afterPost((order) => Effect.sync(() => void told.push(order.item)))
+  .action("send", { method: "POST", success: Schema.Int }, (order) =>
+    Effect.gen(function*() {
+      runs += 1
+      const orders = yield* Repository.for(Order)
+      return (yield* orders.save(new Order({ ...order, sent: order.sent + 1 }))).sent
+    }))
+  .action(
+    "letter",
+    { method: "POST", payload: Schema.Struct({ size: Schema.Int }), success: Schema.String },
+    (order, { payload }) =>
+      Effect.gen(function*() {
+        yield* (yield* Repository.for(Order)).save(new Order({ ...order, sent: order.sent + 1 }))
+        return "x".repeat(payload.size)
+      })
+  )
+  .action("fail", {
+    method: "POST",
+    payload: Schema.Struct({ fails: Schema.Boolean }),
+    success: Schema.Int,
+    error: OutOfStock
+  }, (
+    order,
+    { payload }
+  ) =>
+    Effect.gen(function*() {
+      yield* (yield* Repository.for(Order)).save(new Order({ ...order, sent: 99 }))
+      return payload.fails ? yield* new OutOfStock() : 99
+    }))
+
+const Counter = Service.make("CounterService")
+  .operation(
+    "count",
+    { payload: Schema.Struct({ by: Schema.Int }), success: Schema.Int },
+    ({ payload }) => Effect.sync(() => runs += payload.by)
+  )
+  .operation(
+    "refused",
+    { payload: Schema.Struct({}), success: Raw.response({ contentType: "text/plain" }) },
+    () =>
+      Effect.gen(function*() {
+        yield* (yield* Repository.for(Order)).insert(new Order({ item: "refused" }))
+        return HttpServerResponse.text("no", { status: 402 })
+      })
+  )
+  .operation(
+    "cookie",
+    { payload: Schema.Struct({}), success: Raw.response({ contentType: "text/plain" }) },
+    () =>
+      Effect.sync(() => HttpServerResponse.setCookieUnsafe(HttpServerResponse.text(`${runs++}`), "session", "secret"))
+  )
+  .operation(
+    "each",
+    { payload: Schema.Struct({}), success: Schema.Int, idempotencyKeys: "none" },
+    () => Effect.sync(() => runs++)
+  )
+  .operation(
+    "bytes",
+    { payload: Raw.request({ contentType: "text/plain" }), success: Schema.Int },
+    () => Effect.succeed(1)
+  )
+
+const engine = KernelEngine.make("orders")
+  .register(Orders, { idempotencyKeys: "accepted", many: ["PATCH"], tables: true })
+  .register(Note, { methods: ["GET", "POST"], idempotencyKeys: "required" })
+  .register(Code, { methods: ["GET", "POST"], idempotencyKeys: "accepted" })
+  .register(Scrap, { methods: ["GET", "PATCH"], many: ["PATCH"] })
+  .register(Counter, { segment: "counter", idempotencyKeys: "accepted" })
+
+let keys = 0
+const fresh = () => `key-${keys++}`
+
+const count = Effect.map(send("GET", "/orders?page_size=1000"), ({ body }) => body._items.length)
+
+storeMatrix((name, store) =>
+  it.layer(serving(engine, store), { excludeTestServices: true })(`idempotency / ${name}`, (it) => {
+    const placed = Effect.map(send("POST", "/orders", { item: "tea" }), ({ body }) => String(body.result))
+
+    it.effect("a repeated write is answered as the first one, and not made again", () =>
+      Effect.gen(function*() {
+        const key = { "idempotency-key": fresh(), prefer: "return=representation" }
+        const before = told.length
+        const first = yield* send("POST", "/orders", { item: "coffee" }, key)
+        assert.strictEqual(first.status, 201, first.text)
+        assert.isUndefined(first.headers["idempotency-replayed"])
+        const again = yield* send("POST", "/orders", { item: "coffee" }, key)
+        assert.deepStrictEqual([again.status, again.text], [201, first.text])
+        assert.strictEqual(again.headers["idempotency-replayed"], "true")
+        for (const header of ["location", "etag", "content-type", "preference-applied"]) {
+          assert.strictEqual(again.headers[header], first.headers[header], header)
+        }
+        assert.strictEqual(told.length, before + 1, "hooks follow once")
+        const path = String(first.headers["location"])
+        const patch = { "idempotency-key": `"${fresh()}"` }
+        const patched = [
+          yield* send("PATCH", path, { item: "cake" }, patch),
+          yield* send("PATCH", path, { item: "cake" }, patch)
+        ]
+        assert.deepStrictEqual(patched.map(({ status }) => status), [200, 200])
+        assert.strictEqual((yield* send("GET", path)).body.version, 2)
+        // A deletion that is repeated is no 404.
+        const deletion = { "idempotency-key": fresh() }
+        const gone = [
+          yield* send("DELETE", path, undefined, deletion),
+          yield* send("DELETE", path, undefined, deletion)
+        ]
+        assert.strictEqual(gone[0]?.status, gone[1]?.status)
+      }))
+
+    it.effect("of many at once with one key, one is made", () =>
+      Effect.gen(function*() {
+        const path = `/orders/${yield* placed}/send`
+        const [before, key] = [runs, { "idempotency-key": fresh() }]
+        const answers = yield* Effect.forEach(Array.from({ length: 40 }), () => send("POST", path, undefined, key), {
+          concurrency: 40
+        })
+        assert.isTrue(answers.every(({ status }) => status === 200 || status === 409))
+        for (const { headers, status } of answers) if (status === 409) assert.strictEqual(headers["retry-after"], "1")
+        assert.strictEqual(runs, before + 1)
+        const last = yield* send("POST", path, undefined, key)
+        assert.deepStrictEqual([last.status, last.text], [200, answers.find(({ status }) => status === 200)?.text])
+        assert.strictEqual((yield* send("GET", path.replace("/send", ""))).body.sent, 1)
+      }))
+
+    it.effect("with many keys at once, each is made once", () =>
+      Effect.gen(function*() {
+        const before = yield* count
+        const made = Array.from({ length: 20 }, () => fresh())
+        const answers = yield* Effect.forEach(
+          [...made, ...made],
+          (key) => send("POST", "/orders", { item: key }, { "idempotency-key": key }),
+          { concurrency: 40 }
+        )
+        assert.isTrue(answers.every(({ status }) => status === 201 || status === 409))
+        for (const key of made) {
+          assert.strictEqual((yield* send("POST", "/orders", { item: key }, { "idempotency-key": key })).status, 201)
+        }
+        assert.strictEqual(yield* count, before + 20)
+      }))
+
+    it.effect("a key is for one request", () =>
+      Effect.gen(function*() {
+        const key = { "idempotency-key": fresh() }
+        assert.strictEqual((yield* send("POST", "/orders", { item: "tea" }, key)).status, 201)
+        refused(422, yield* send("POST", "/orders", { item: "milk" }, key))
+        refused(422, yield* send("POST", "/orders?expand=", { item: "tea" }, key))
+        assert.strictEqual((yield* send("POST", "/counter/count", { by: 0 }, key)).status, 200, "of one endpoint")
+      }))
+
+    it.effect("what is refused has written nothing, and may be asked for again", () =>
+      Effect.gen(function*() {
+        const key = { "idempotency-key": fresh() }
+        refused(400, yield* send("POST", "/orders", { item: "" }, key))
+        assert.strictEqual((yield* send("POST", "/orders", { item: "tea" }, key)).status, 201)
+
+        const path = `/orders/${yield* placed}`
+        const other = { "idempotency-key": fresh() }
+        refused(409, yield* send("POST", `${path}/fail`, { fails: true }, other))
+        assert.strictEqual((yield* send("GET", path)).body.sent, 0, "the transaction is rolled back")
+        const made = yield* send("POST", `${path}/fail`, { fails: false }, other)
+        assert.strictEqual(made.status, 200, made.text)
+        assert.strictEqual((yield* send("GET", path)).body.sent, 99)
+      }))
+
+    it.effect("a response that refuses has written nothing, and one that is for nobody to keep is made each time", () =>
+      Effect.gen(function*() {
+        const post = (path: string, key: { readonly [name: string]: string }) =>
+          send("POST", `/counter/${path}`, {}, key)
+        const key = { "idempotency-key": fresh() }
+        const before = yield* count
+        assert.deepStrictEqual([(yield* post("refused", key)).status, (yield* post("refused", key)).text], [402, "no"])
+        assert.strictEqual(yield* count, before)
+        for (const path of ["cookie", "each"]) {
+          const again = { "idempotency-key": fresh() }
+          const [first, second] = [yield* post(path, again), yield* post(path, again)]
+          assert.deepStrictEqual([first.status, second.status], [200, 200])
+          assert.notStrictEqual(first.text, second.text, path)
+        }
+      }))
+
+    it.effect("a taken value is a 409 with a key as without", () =>
+      Effect.gen(function*() {
+        yield* send("POST", "/codes", { id: "a", code: "1" })
+        for (const headers of [{}, { "idempotency-key": fresh() }]) {
+          refused(409, yield* send("POST", "/codes", { id: "b", code: "1" }, headers))
+        }
+        const replaced = { "idempotency-key": fresh() }
+        for (let i = 0; i < 2; i++) {
+          assert.strictEqual((yield* send("POST", "/codes", { id: "a", code: "2" }, replaced)).status, 200)
+        }
+      }))
+
+    it.effect("an answer that is too large is made once, and not given again", () =>
+      Effect.gen(function*() {
+        const path = `/orders/${yield* placed}`
+        for (const [size, status] of [[30_000, 200], [70_000, 409]] as const) {
+          const key = { "idempotency-key": fresh() }
+          assert.strictEqual((yield* send("POST", `${path}/letter`, { size }, key)).status, 200)
+          const again = yield* send("POST", `${path}/letter`, { size }, key)
+          assert.strictEqual(again.status, status)
+          assert.isUndefined(again.headers["retry-after"])
+        }
+        assert.strictEqual((yield* send("GET", path)).body.sent, 2)
+      }))
+
+    it.effect("a body in pieces or of any size is read once for the key, and once for the write", () =>
+      Effect.gen(function*() {
+        for (const size of [1, 10_000, 300_000]) {
+          const key = { "idempotency-key": fresh() }
+          const item = "x".repeat(size)
+          const first = yield* send("POST", "/orders", { item }, key)
+          assert.strictEqual(first.status, 201, first.text.slice(0, 200))
+          assert.strictEqual((yield* send("POST", "/orders", { item }, key)).text, first.text)
+        }
+        refused(413, yield* send("POST", "/orders", { item: "x".repeat(2_000_000) }, { "idempotency-key": fresh() }))
+      }))
+
+    it.effect("a key that can't be one, or can't be kept, is a 400", () =>
+      Effect.gen(function*() {
+        for (const key of ["", "\"", "\"a", "a\"b", "a,b", "a;b", "x".repeat(256), "é"]) {
+          const answer = yield* send("POST", "/orders", { item: "tea" }, { "idempotency-key": key })
+          assert.deepStrictEqual(problemsIn(refused(400, answer)), ["Idempotency-Key Header"], key)
+        }
+        refused(400, yield* send("POST", "/notes", { text: "a" }))
+        assert.strictEqual((yield* send("POST", "/notes", { text: "a" }, { "idempotency-key": fresh() })).status, 201)
+        const table = { "content-type": "text/csv", "idempotency-key": fresh() }
+        refused(400, yield* send("POST", "/orders", Buffer.from("item\r\ntea\r\n"), table))
+        refused(400, yield* send("PATCH", "/orders?item=none", { item: "a" }, { "idempotency-key": fresh() }))
+        // Where keys are ignored, they are.
+        const ignored = { "idempotency-key": fresh() }
+        assert.strictEqual((yield* send("PATCH", "/scraps?n=1", { n: 2 }, ignored)).status, 200)
+        // Its handler reads the body itself.
+        const raw = { "content-type": "text/plain", "idempotency-key": fresh() }
+        assert.strictEqual((yield* send("POST", "/counter/bytes", Buffer.from("a"), raw)).status, 200)
+      }))
+  })
+)
 
 class Paper extends Model.Class<Paper>()("Paper", {
   id: Model.id({ prefix: "P" }),
@@ -15,7 +286,7 @@ class Paper extends Model.Class<Paper>()("Paper", {
   cost: Schema.Int.pipe(Model.optional)
 }) {}
 
-const engine = KernelEngine.make("papers")
+const papers = KernelEngine.make("papers")
   .register(
     Resource.make(Paper, { methods: ["GET", "POST", "PATCH"] })
       .require(Role("chief"))
@@ -27,14 +298,14 @@ const engine = KernelEngine.make("papers")
       payload: Schema.Struct({ paper: Schema.String }),
       success: Paper,
       require: Role("writer")
-    }, ({ payload }) => Repository.for(Paper).pipe(Effect.flatMap((papers) => papers.findById(payload.paper)))),
+    }, ({ payload }) => Repository.for(Paper).pipe(Effect.flatMap(({ findById }) => findById(payload.paper)))),
     { segment: "peek", idempotencyKeys: "accepted" }
   )
   .enableSecurity()
 
 it.effect("an answer is given again to who made it, while they may still see it", () =>
   Effect.gen(function*() {
-    const { baseUrl, token } = yield* engine.test()
+    const { baseUrl, token } = yield* papers.test()
     const asking = (subject: string, roles: ReadonlyArray<string>) =>
       Effect.map(
         token({ subject, roles }),
@@ -78,7 +349,7 @@ it.effect("an answer is given again to who made it, while they may still see it"
   }))
 
 it("is described where it is taken", () => {
-  const document = OpenApi.make(engine, { title: "Papers", version: "1" })
+  const document = OpenApi.make(papers, { title: "Papers", version: "1" })
   const operation = (method: string, path: string) => Object(document.paths[path]?.[method])
   const text = JSON.stringify(operation("post", "/papers"))
   assert.include(text, "Idempotency")

@@ -1,9 +1,8 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { type DocumentStore, KernelEngine, Model } from "../../../src/index.ts"
 import { messagesIn, nextData, openedStream } from "../../support/eventStream.ts"
-import { onMongo } from "../../support/mongo.ts"
-import { embeddedStores } from "../../support/storeMatrix.ts"
+import { storeMatrix, storesWithImages } from "../../support/storeMatrix.ts"
 import { changesContract } from "./changesRoute.contract.ts"
 
 class Booking extends Model.Class<Booking>()("Booking", { id: Model.id() }, { logged: true }) {}
@@ -26,13 +25,5 @@ const mixedTransactions = <E>(name: string, layer: Layer.Layer<DocumentStore.Doc
       }
     }).pipe(Effect.scoped))
 
-embeddedStores(changesContract)
-embeddedStores(mixedTransactions)
-
-onMongo("on a server", (layer, { name }) => {
-  mixedTransactions("mongodb", layer)
-  // Another server's one log is that of all tests, so that its end is another one at any time.
-  describe.skipIf(!name.startsWith("MongoDB"))("with images", () => {
-    changesContract("mongodb", layer)
-  })
-})
+storesWithImages(changesContract)
+storeMatrix(mixedTransactions)

@@ -4,8 +4,8 @@ import { withTransactionId } from "../../packages/document-store/src/shared/writ
 import { DocumentStore, Model, Repository } from "../../src/index.ts"
 import { AccessDecision, type Matcher, type ModelDecision } from "../../src/Repository/internal.ts"
 import { withFilters } from "../support/decisions.ts"
-import type { FoundServer } from "../support/mongo.ts"
-import { asMongo, differencesOf, type Differs } from "../support/serverDifferences.ts"
+import { asMongo, differencesOf } from "../support/serverDifferences.ts"
+import { storeMatrix } from "../support/storeMatrix.ts"
 
 class Order extends Model.Class<Order>()("Order", {
   id: Model.id(),
@@ -56,12 +56,8 @@ const collect = <A, E, R>(stream: Stream.Stream<A, E, R>, count: number) =>
   Stream.runCollect(Stream.take(stream, count))
 
 /** What a repository tells of changes, whichever store is under it. */
-export const repositoryChangesContract = <E>(
-  name: string,
-  store: Layer.Layer<DocumentStore.DocumentStore, E>,
-  server?: FoundServer,
-  differs: Differs = server === undefined ? asMongo : differencesOf(server)
-) =>
+storeMatrix((name, store, server) => {
+  const differs = server === undefined ? asMongo : differencesOf(server)
   it.layer(repositories.pipe(Layer.provideMerge(store)))(`Changes / ${name}`, (it) => {
     it.effect("has typed changes of every kind, each with its place and its transaction", () =>
       Effect.gen(function*() {
@@ -304,3 +300,4 @@ export const repositoryChangesContract = <E>(
         assert.include(String(exit), "Plain needs the option logged")
       }))
   })
+})

@@ -1,8 +1,9 @@
 /** `GET` of a collection by numbers that JSON's are too small for, and in the order of parts of a field. */
 import { assert, it } from "@effect/vitest"
-import { Effect, type Layer, Schema } from "effect"
-import { type DocumentStore, KernelEngine, Model } from "../../../src/index.ts"
+import { Effect, Schema } from "effect"
+import { KernelEngine, Model } from "../../../src/index.ts"
 import { problemsIn, refused, send, serving } from "../../support/rest.ts"
+import { routeStores } from "../../support/storeMatrix.ts"
 
 class Line extends Model.Class<Line>()("Line", { n: Schema.Int }) {}
 
@@ -34,7 +35,7 @@ const parcels = Array.from({ length: 9 }, (_, i) => ({
 
 const idsIn = (body: { readonly _items: ReadonlyArray<{ readonly id: string }> }) => body._items.map(({ id }) => id)
 
-export const partsContract = <E>(name: string, store: Layer.Layer<DocumentStore.DocumentStore, E>) =>
+routeStores((name, store) =>
   it.layer(serving(engine, store), { excludeTestServices: true })(`parts / ${name}`, (it) => {
     it.effect("find integers and decimals of any size, as text, as numbers and as those of BSON", () =>
       Effect.gen(function*() {
@@ -101,3 +102,4 @@ export const partsContract = <E>(name: string, store: Layer.Layer<DocumentStore.
         }
       }))
   })
+)

@@ -2,6 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { DateTime, Effect, Layer, Option, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { CurrentUser, DocumentStore, Generator, Index, Model, Repository, Validator } from "../../src/index.ts"
+import { storeMatrix } from "../support/storeMatrix.ts"
 
 class Part extends Model.Class<Part>()("Part", { name: Schema.String, size: Schema.Int }) {}
 
@@ -39,10 +40,7 @@ const repositories = Layer.mergeAll(
 )
 
 /** What a repository does beyond single documents, whichever store is under it. */
-export const repositoryOperationsContract = <E>(
-  name: string,
-  store: Layer.Layer<DocumentStore.DocumentStore, E>
-) =>
+storeMatrix((name, store) =>
   it.layer(repositories.pipe(Layer.provideMerge(store)))(
     `Repository operations / ${name}`,
     (it) => {
@@ -345,3 +343,4 @@ export const repositoryOperationsContract = <E>(
         }))
     }
   )
+)

@@ -1,8 +1,9 @@
 /** What every path and method answers, what is negotiated, and that every error is an `ErrorMessage`. */
 import { assert, it } from "@effect/vitest"
-import { Effect, type Layer, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { DocumentStore, KernelEngine, Model, Validator } from "../../../src/index.ts"
 import { fieldsIn, type Method, refused, send, serving } from "../../support/rest.ts"
+import { routeStores } from "../../support/storeMatrix.ts"
 
 class Category extends Model.Class<Category>()("Category", {
   id: Model.id(),
@@ -40,7 +41,7 @@ const categories = "/api/v1/categories"
 
 const writers = ["POST", "PUT", "PATCH", "DELETE"] as const
 
-export const routingContract = <E>(name: string, store: Layer.Layer<DocumentStore.DocumentStore, E>) =>
+routeStores((name, store) =>
   it.layer(serving(engine, store), { excludeTestServices: true })(`routing / ${name}`, (it) => {
     it.effect("every path exists with and without a trailing slash, and for HEAD", () =>
       Effect.gen(function*() {
@@ -238,3 +239,4 @@ export const routingContract = <E>(name: string, store: Layer.Layer<DocumentStor
         refused(415, yield* send("POST", categories, "[]", { "content-type": "application/json-patch+json" }))
       }))
   })
+)

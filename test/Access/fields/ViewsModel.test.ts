@@ -1,8 +1,9 @@
 /** Any requests of any callers compared with a list that is filtered and whose fields are deleted. */
 import { assert, it } from "@effect/vitest"
-import { Effect, type Layer, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { DocumentStore, Model, Resource } from "../../../src/index.ts"
 import { type Answer, type Method, send } from "../../support/rest.ts"
+import { routeStores } from "../../support/storeMatrix.ts"
 import { type Granted, servingViewed, type View } from "../../support/viewed.ts"
 
 class Nested extends Model.Class<Nested>()("Nested", {
@@ -120,7 +121,8 @@ const compare = (left: unknown, right: unknown): number => {
 
 const plain = (document: Json): Json => Object.fromEntries(Object.entries(document).filter(([key]) => key !== "_links"))
 
-export const viewsModelContract = <E>(name: string, store: Layer.Layer<DocumentStore.DocumentStore, E>, runs: number) =>
+routeStores((name, store) => {
+  const runs = name === "memory" ? 40 : 8
   it.layer(servingViewed(resource, store, (caller) => callers.get(caller)!))(
     `views as a plain list / ${name}`,
     (it) => {
@@ -323,5 +325,6 @@ export const viewsModelContract = <E>(name: string, store: Layer.Layer<DocumentS
       )
     }
   )
+})
 
 const groupBy = (name: string) => JSON.stringify([{ $group: { _id: `$${name}`, n: { $sum: 1 } } }])

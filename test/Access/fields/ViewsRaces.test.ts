@@ -1,8 +1,9 @@
 /** What a replacement keeps of a document without a version is what is stored when it is written. */
 import { assert, it } from "@effect/vitest"
-import { Effect, Fiber, type Layer, Schema } from "effect"
+import { Effect, Fiber, Schema } from "effect"
 import { DocumentStore, Model, Resource } from "../../../src/index.ts"
 import { type Method, send } from "../../support/rest.ts"
+import { storeMatrix } from "../../support/storeMatrix.ts"
 import { type Grants, servingViewed } from "../../support/viewed.ts"
 
 class Part extends Model.Class<Part>()("Part", {
@@ -54,7 +55,7 @@ const as = (caller: string) => (method: Method, path: string, body?: unknown) =>
 
 const [admin, clerk] = [as("admin"), as("clerk")]
 
-export const viewsRacesContract = <E>(name: string, store: Layer.Layer<DocumentStore.DocumentStore, E>) => {
+storeMatrix((name, store) => {
   for (const [kind, resource] of Object.entries(resources)) {
     it.layer(servingViewed(resource, store, grants))(`views under races${kind} / ${name}`, (it) => {
       for (
@@ -123,4 +124,4 @@ export const viewsRacesContract = <E>(name: string, store: Layer.Layer<DocumentS
         }))
     })
   }
-}
+})

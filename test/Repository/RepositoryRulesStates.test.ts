@@ -3,12 +3,13 @@ import { DateTime, Effect, Layer, Option, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { DocumentStore, Repository } from "../../src/index.ts"
 import { as, Marked, type Plain, Recorded, repositories, twoOwners, under } from "../support/ruled.ts"
+import { storeMatrix } from "../support/storeMatrix.ts"
 
 // Each has the fields of `Plain`.
 const plainOf = (model: unknown) => model as typeof Plain
 
 /** Which recorded states and which deleted documents the rules of a caller admit, whichever store is under it. */
-export const repositoryRulesStatesContract = <E>(name: string, store: Layer.Layer<DocumentStore.DocumentStore, E>) =>
+storeMatrix((name, store) =>
   it.layer(repositories.pipe(Layer.provideMerge(store)))(`States under rules / ${name}`, (it) => {
     it.effect("shows the states that the rules admit, of documents that they admit now", () =>
       Effect.gen(function*() {
@@ -130,3 +131,4 @@ export const repositoryRulesStatesContract = <E>(name: string, store: Layer.Laye
         })
     )
   })
+)

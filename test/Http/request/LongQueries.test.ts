@@ -1,8 +1,9 @@
 /** Queries that look at every document of a large collection, while others want to be answered. */
 import { assert, it } from "@effect/vitest"
-import { Effect, Fiber, type Layer, Schema } from "effect"
+import { Effect, Fiber, Schema } from "effect"
 import { DocumentStore, KernelEngine, Model } from "../../../src/index.ts"
 import { send, serving } from "../../support/rest.ts"
+import { embeddedStores } from "../../support/storeMatrix.ts"
 import { slowness, threadTime, turnsOf } from "../../support/turns.ts"
 
 class Row extends Model.Class<Row>()("Row", { id: Model.id(), text: Schema.String, n: Schema.Int }) {}
@@ -30,7 +31,7 @@ const queries: ReadonlyArray<readonly [name: string, path: string]> = [
   ]
 ]
 
-export const longQueriesContract = <E>(name: string, store: Layer.Layer<DocumentStore.DocumentStore, E>) =>
+embeddedStores((name, store) =>
   it.layer(serving(engine, store), { excludeTestServices: true })(
     `long queries / ${name}`,
     (it) => {
@@ -77,3 +78,4 @@ export const longQueriesContract = <E>(name: string, store: Layer.Layer<Document
         }))
     }
   )
+)

@@ -1,8 +1,9 @@
 /** `ETag`, `If-Match` and `If-None-Match` on every method, and `Prefer` on those that write. */
 import { assert, it } from "@effect/vitest"
-import { Effect, type Layer, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { DocumentStore, Index, KernelEngine, Model, Resource, Validator } from "../../../src/index.ts"
 import { type Answer, atOnce, refused, send, serving, statusesOf } from "../../support/rest.ts"
+import { storeMatrix } from "../../support/storeMatrix.ts"
 
 class Page extends Model.Class<Page>()("Page", {
   id: Model.id({ prefix: "P" }),
@@ -87,7 +88,7 @@ const tagOf = (path: string) => Effect.map(send("GET", path), (answer) => tagIn(
 
 const idIn = (path: string) => decodeURIComponent(path.split("/").at(-1) ?? "")
 
-export const preconditionsContract = <E>(name: string, store: Layer.Layer<DocumentStore.DocumentStore, E>) =>
+storeMatrix((name, store) =>
   it.layer(serving(engine, store), { excludeTestServices: true })(`preconditions / ${name}`, (it) => {
     const writes: ReadonlyArray<
       readonly [
@@ -375,3 +376,4 @@ export const preconditionsContract = <E>(name: string, store: Layer.Layer<Docume
         assert.notProperty(gone.headers, "preference-applied")
       }))
   })
+)

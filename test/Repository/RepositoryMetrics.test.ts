@@ -1,16 +1,14 @@
 import { assert, it } from "@effect/vitest"
 import { Clock, Deferred, Effect, Fiber, Layer, Metric, Schema, Stream, Tracer } from "effect"
 import { TestClock } from "effect/testing"
-import { type DocumentStore, Model, Repository } from "../../src/index.ts"
+import { Model, Repository } from "../../src/index.ts"
 import { CountsOperations } from "../../src/Repository/internal.ts"
+import { storeMatrix } from "../support/storeMatrix.ts"
 
 class Meter extends Model.Class<Meter>()("Meter", { id: Model.id(), value: Schema.Int, ...Model.versioned }) {}
 
 /** What repositories measure, whichever store is under them. */
-export const repositoryMetricsContract = <E>(
-  name: string,
-  store: Layer.Layer<DocumentStore.DocumentStore, E>
-) =>
+storeMatrix((name, store) =>
   it.layer(Repository.layer(Meter).pipe(Layer.provideMerge(store)))(`Metrics / ${name}`, (it) => {
     /** The series of a metric that some operations make, by operation and outcome. */
     const measured = <A, E, R>(metric: string, operations: Effect.Effect<A, E, R>) =>
@@ -195,3 +193,4 @@ export const repositoryMetricsContract = <E>(
         assert.notInclude(told, "424242")
       }))
   })
+)

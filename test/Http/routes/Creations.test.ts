@@ -1,8 +1,9 @@
 /** `POST` of identifiers that are taken, where it may only create: of any kind of model, body and version. */
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
-import { type DocumentStore, Index, KernelConfig, KernelEngine, Model, Resource } from "../../../src/index.ts"
+import { Index, KernelConfig, KernelEngine, Model, Resource } from "../../../src/index.ts"
 import { atOnce, refused, send, serving, statusesOf } from "../../support/rest.ts"
+import { storeMatrix } from "../../support/storeMatrix.ts"
 
 const title = Schema.String
 
@@ -63,7 +64,7 @@ const formOf = (fields: { readonly [name: string]: string }) =>
 
 const multipart = { "content-type": "multipart/form-data; boundary=XX" }
 
-export const creationsContract = <E>(name: string, store: Layer.Layer<DocumentStore.DocumentStore, E>) => {
+storeMatrix((name, store) => {
   it.layer(serving(engine, store), { excludeTestServices: true })(`creations / ${name}`, (it) => {
     it.effect.each(paths)(
       "POST of a known identifier to %s is a 409, whatever its body is",
@@ -143,4 +144,4 @@ export const creationsContract = <E>(name: string, store: Layer.Layer<DocumentSt
           }))
     )
   }
-}
+})

@@ -1,8 +1,9 @@
 /** `GET …/aggregate?pipe=`: what pipelines make of a collection, and what they may not ask for. */
 import { assert, it } from "@effect/vitest"
-import { Effect, type Layer, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { DocumentStore, KernelEngine, Model } from "../../../src/index.ts"
 import { fieldsIn, refused, send, serving } from "../../support/rest.ts"
+import { routeStores } from "../../support/storeMatrix.ts"
 
 class Sale extends Model.Class<Sale>()("Sale", {
   id: Model.id(),
@@ -21,7 +22,7 @@ const sales = "/api/v1/sales"
 const ask = (pipe: unknown, path = `${sales}/aggregate`) =>
   send("GET", `${path}?pipe=${encodeURIComponent(typeof pipe === "string" ? pipe : JSON.stringify(pipe))}`)
 
-export const aggregationContract = <E>(name: string, store: Layer.Layer<DocumentStore.DocumentStore, E>) =>
+routeStores((name, store) =>
   it.layer(serving(engine, store), { excludeTestServices: true })(`aggregation / ${name}`, (it) => {
     it.effect("returns an envelope of the pipeline's documents, with or without a slash", () =>
       Effect.gen(function*() {
@@ -133,3 +134,4 @@ export const aggregationContract = <E>(name: string, store: Layer.Layer<Document
         assert.strictEqual(answer.body._items.length, 10_000)
       }))
   })
+)

@@ -3,61 +3,60 @@ import { Arbitrary, Effect, Layer } from "effect"
 import { type DocumentStore, Model, Repository } from "../../src/index.ts"
 import { either, oneOf, type Some } from "../support/choices.ts"
 import { as, models, type Plain, repositories, storedOf, twoOwners, under } from "../support/ruled.ts"
+import { storeMatrix } from "../support/storeMatrix.ts"
 
 /** What many callers at once leave behind, and what any sequence of operations does. */
-export const repositoryRulesRacesContract = <E>(
-  name: string,
-  store: Layer.Layer<DocumentStore.DocumentStore, E>,
-  { documents = 15, runs = 60 }: { readonly documents?: number; readonly runs?: number } = {}
-) =>
+storeMatrix((name, store) => {
+  const { documents, runs } = name === "mongodb" ? { documents: 7, runs: 20 } : { documents: 15, runs: 60 }
   it.layer(repositories.pipe(Layer.provideMerge(store)), { excludeTestServices: true })(
     `Races under rules / ${name}`,
     (it) => {
-      it.effect.each(models)("a %s that leaves the caller's rows is not changed any more", ([, model]) =>
-        Effect.gen(function*() {
-          const own = yield* twoOwners(model, 2 * documents)
-          const { all, ann, bob, instances } = own
-          const mine = instances.filter(({ owner }) =>
-            owner === ann
-          ).map(({ id }) => id)
-          const unrestricted = yield* Repository.unrestricted(model)
-          const moved = yield* Effect.forEach(mine, (id, i) => {
-            const writes = [
-              all.patch(id, { state: "Ann's" }),
-              all.modify(
-                id,
-                (current) => Effect.as(Effect.yieldNow, new model({ ...current, state: "Ann's", points: 1 }))
-              ),
-              all.updateOne(($) => $.id.equals(id), ($) => [$.state.set("Ann's")]),
-              all.findOneAndUpdate(($) => $.id.equals(id), ($) => [$.state.set("Ann's"), $.owner.set(ann)]),
-              Effect.flatMap(all.findById(id), (found) => all.replace(new model({ ...found, state: "Ann's" }))),
-              Effect.flatMap(all.findById(id), (found) => all.save(new model({ ...found, state: "Ann's" }))),
-              i % 2 === 0 ? all.deleteById(id) : all.deleteMany(($) => $.id.equals(id).and($.state.equals("Ann's")))
-            ]
-            // The mover is last, first, or in between, and is a caller without rules.
-            const move = unrestricted.updateOne(($) => $.id.equals(id), ($) => [
-              $.owner.set(bob),
-              $.state.set("moved"),
-              $.points.set(-1)
-            ])
-            const first = i % writes.length
-            return Effect.map(
-              Effect.all([
-                move,
-                ...[...writes.slice(first), ...writes.slice(0, first)].map((write) =>
-                  Effect.ignore(write as Effect.Effect<unknown, unknown>).pipe(as(ann))
-                )
-              ], { concurrency: "unbounded" }),
-              ([{ matchedCount }]) => matchedCount > 0 ? [id] : []
-            )
-          }, { concurrency: "unbounded" })
-          const after = (yield* storedOf(model, own)).filter(({ _id }) => mine.includes(String(_id)))
-          const isHis = (document: { readonly owner: unknown }) => document.owner === bob
-          assert.sameMembers(after.filter(isHis).map(({ _id }) => _id), moved.flat())
-          for (const document of after.filter(isHis)) {
-            assert.deepStrictEqual({ ...document, _id: "" }, { _id: "", owner: bob, state: "moved", points: -1 })
-          }
-        }))
+      it.effect.each(models)(
+        "a %s that leaves the caller's rows is not changed any more",
+        ([, model]) =>
+          Effect.gen(function*() {
+            const own = yield* twoOwners(model, 2 * documents)
+            const { all, ann, bob, instances } = own
+            const mine = instances.filter(({ owner }) => owner === ann).map(({ id }) => id)
+            const unrestricted = yield* Repository.unrestricted(model)
+            const moved = yield* Effect.forEach(mine, (id, i) => {
+              const writes = [
+                all.patch(id, { state: "Ann's" }),
+                all.modify(
+                  id,
+                  (current) => Effect.as(Effect.yieldNow, new model({ ...current, state: "Ann's", points: 1 }))
+                ),
+                all.updateOne(($) => $.id.equals(id), ($) => [$.state.set("Ann's")]),
+                all.findOneAndUpdate(($) => $.id.equals(id), ($) => [$.state.set("Ann's"), $.owner.set(ann)]),
+                Effect.flatMap(all.findById(id), (found) => all.replace(new model({ ...found, state: "Ann's" }))),
+                Effect.flatMap(all.findById(id), (found) => all.save(new model({ ...found, state: "Ann's" }))),
+                i % 2 === 0 ? all.deleteById(id) : all.deleteMany(($) => $.id.equals(id).and($.state.equals("Ann's")))
+              ]
+              // The mover is last, first, or in between, and is a caller without rules.
+              const move = unrestricted.updateOne(($) => $.id.equals(id), ($) => [
+                $.owner.set(bob),
+                $.state.set("moved"),
+                $.points.set(-1)
+              ])
+              const first = i % writes.length
+              return Effect.map(
+                Effect.all([
+                  move,
+                  ...[...writes.slice(first), ...writes.slice(0, first)].map((write) =>
+                    Effect.ignore(write as Effect.Effect<unknown, unknown>).pipe(as(ann))
+                  )
+                ], { concurrency: "unbounded" }),
+                ([{ matchedCount }]) => matchedCount > 0 ? [id] : []
+              )
+            }, { concurrency: "unbounded" })
+            const after = (yield* storedOf(model, own)).filter(({ _id }) => mine.includes(String(_id)))
+            const isHis = (document: { readonly owner: unknown }) => document.owner === bob
+            assert.sameMembers(after.filter(isHis).map(({ _id }) => _id), moved.flat())
+            for (const document of after.filter(isHis)) {
+              assert.deepStrictEqual({ ...document, _id: "" }, { _id: "", owner: bob, state: "moved", points: -1 })
+            }
+          })
+      )
 
       it.effect.each(models)(
         "of two changes that the check of a %s admits alone, one is denied",
@@ -108,6 +107,7 @@ export const repositoryRulesRacesContract = <E>(
       )
     }
   )
+})
 
 /** The tag of the failure, or of the success. */
 const outcomeOf = <A, E extends { readonly _tag: string }>(effect: Effect.Effect<A, E>) =>
