@@ -265,10 +265,28 @@ describe("appkernel", () => {
         `${folder}/program.ts`,
         "import { pathToFileURL } from \"node:url\"\n" +
           "console.log(import.meta.main, import.meta.url === pathToFileURL(process.argv[1]!).href, ...process.argv.slice(2))\n" +
-          "await import(\"./other.ts\")"
+          "import \"./first.ts\"\n" +
+          "import \"./second.ts\"\n" +
+          "await import(\"./other.ts\")\n" +
+          "await import(\"./another.ts\")"
       )
-      yield* files.writeFileString(`${folder}/other.ts`, "if (import.meta.main) console.log(\"started\")")
+      // What a start loads is divided for none of the parts that are loaded later.
+      yield* files.writeFileString(`${folder}/first.ts`, "export const first = process.argv.length")
+      yield* files.writeFileString(`${folder}/second.ts`, "export const second = process.argv.length")
+      yield* files.writeFileString(
+        `${folder}/other.ts`,
+        "import { first } from \"./first.ts\"\nif (import.meta.main) console.log(\"started\", first)"
+      )
+      yield* files.writeFileString(
+        `${folder}/another.ts`,
+        "import { second } from \"./second.ts\"\nif (second === 0) console.log(second)"
+      )
       assert.strictEqual((yield* run("build", `${folder}/program.ts`, "--out", `${folder}/out`)).code, 0)
+      assert.deepStrictEqual(
+        (yield* files.readDirectory(`${folder}/out`)).filter((name) => name.endsWith(".mjs"))
+          .map((name) => name.replace(/-.*/u, "")).toSorted(),
+        ["another", "initial", "main.mjs", "other", "program.mjs"]
+      )
       const start = Effect.promise(() =>
         promisify(execFile)(process.execPath, [`${folder}/out/main.mjs`, "a", "b"], { env: {} })
       )

@@ -10,7 +10,7 @@ import * as Path from "effect/Path"
 import * as Schema from "effect/Schema"
 import process from "node:process"
 import { parseArgs } from "node:util"
-import type { OutputChunk, Plugin } from "rolldown"
+import type { CodeSplittingGroup, OutputChunk, Plugin } from "rolldown"
 import { CommandFailed, reported } from "./commandFailed.ts"
 
 export const buildCommand = Command.make(
@@ -188,6 +188,16 @@ const started: Plugin = {
   }
 }
 
+/**
+ * What each start loads is one file beside the program's own, since Node takes as long for a module as for a thousand lines of one.
+ * Otherwise it is divided by which of the parts that are loaded later have it as well.
+ */
+const initial: CodeSplittingGroup = {
+  debugName: "initial",
+  name: (id, modules) => modules.getModuleInfo(id)?.isEntry === true ? null : "initial",
+  tags: ["$initial"]
+}
+
 /** Writes the program and answers with the packages that it needs beside it. */
 const bundle = Effect.fnUntraced(function*(input: string, dir: string) {
   const path = yield* Path.Path
@@ -208,6 +218,7 @@ const bundle = Effect.fnUntraced(function*(input: string, dir: string) {
       format: "esm",
       entryFileNames: programFile,
       chunkFileNames: "[name]-[hash].mjs",
+      codeSplitting: { groups: [initial] },
       minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
       keepNames: true
     })
