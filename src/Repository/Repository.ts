@@ -217,7 +217,7 @@ export const make = Effect.fnUntraced(function*<M extends Model.Any>(
   const facts = { all, files, newest, recorded }
   return withUnrestricted(
     makeOperations(model, store, { ...facts, collection: authorizedOf(model), collectionOf: authorizedOf }),
-    makeOperations(model, store, { ...facts, collection: all, collectionOf })
+    () => makeOperations(model, store, { ...facts, collection: all, collectionOf })
   )
 })
 

@@ -1,3 +1,4 @@
+import { NodeHttpServer } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import {
   Accounts,
@@ -19,7 +20,7 @@ import {
   TokensApi
 } from "appkernel"
 import { Arbitrary, Effect, Layer, Redacted, Schema } from "effect"
-import { FetchHttpClient } from "effect/http"
+import { FetchHttpClient, HttpClient } from "effect/http"
 import * as calls from "./routes/RestCalls.contract.ts"
 
 class Taken extends ServiceError<Taken>()("Taken", { status: 409, fields: { by: Schema.String } }) {}
@@ -45,6 +46,27 @@ const Clocks = Service.implement(ClocksApi, { zones: () => Effect.succeed(["UTC"
 const infos = { title: "x", version: "1" }
 
 describe("a description apart from its implementation", () => {
+  it.effect("is not made for Effect's clients by a start that nobody asks for a document", () =>
+    Effect.gen(function*() {
+      let made = 0
+      const counted = new Proxy(api, {
+        get: (target, key) => {
+          if (key === "api") made++
+          return Reflect.get(target, key)
+        }
+      })
+      const engine = KernelEngine.fromApi(counted, [Clocks, Rooms])
+      const service = engine.layerServe.pipe(
+        Layer.provide(EmbeddedStore.layerMemory),
+        Layer.provideMerge(NodeHttpServer.layerTest)
+      )
+      const { status } = yield* HttpClient.get("/api/v1/rooms").pipe(Effect.provide(service), Effect.scoped)
+      assert.strictEqual(status, 200)
+      assert.strictEqual(made, 0)
+      yield* engine.enableOpenApi(infos).document
+      assert.strictEqual(made, 1)
+    }))
+
   it.effect("is served by its implementations, and its client gets their errors as classes", () =>
     Effect.gen(function*() {
       const { baseUrl } = yield* KernelEngine.fromApi(api, [Clocks, Rooms]).test()

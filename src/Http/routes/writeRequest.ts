@@ -5,6 +5,7 @@ import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type { ModelView, WriteMask } from "../../Access/internal.ts"
+import { atFirstCall } from "../../internal/atFirstCall.ts"
 import { ownValue } from "../../internal/objects.ts"
 import {
   bodyDecoder,
@@ -119,13 +120,13 @@ export const writeReaders = (
   const isStrict = registration.onExcessProperty === "error"
   const strict = (variant: "create" | "patch", decode: Decode): Decode =>
     isStrict ? rejectExcess(model[variant], decode) : decode
-  const create = bodyDecoder(model.create)
+  const create = atFirstCall(() => bodyDecoder(model.create))
   const decoders = {
     idProblem: idProblemOf(registration.model),
     costlyIn: costlyCounter(model),
     create: strict("create", create),
     replace: strict("create", replacingDecoder(model, "create", create)),
-    patch: strict("patch", replacingDecoder(model, "patch", bodyDecoder(model.patch)))
+    patch: strict("patch", replacingDecoder(model, "patch", atFirstCall(() => bodyDecoder(model.patch))))
   }
   const patcher = documentPatcher(model, {
     decode: decoders.patch,

@@ -120,7 +120,7 @@ const accessOf = Effect.fnUntraced(function*(
 ) {
   if (security === undefined) return undefined
   const { accessOf } = yield* Effect.promise(() => import("./access.ts"))
-  return yield* accessOf({ registrations, roles: security.roles, realm: api.identifier, errorResponses })
+  return yield* accessOf({ registrations, roles: security.roles, realm: api.id, errorResponses })
 })
 
 /** The audit log, if the configuration has one. What writes it is loaded by services that do. */
@@ -174,7 +174,7 @@ const mcpRoutesOf = Effect.fnUntraced(function*(
   surroundings: () => ServiceSurroundings
 ) {
   if (mcp === undefined) return undefined
-  const { access, all, api: { identifier: name } } = made
+  const { access, all, api: { id: name } } = made
   const { mcpRoutes } = yield* Effect.promise(() => import("./mcpRoutes.ts"))
   const openApi = { title: name, version: "1.0.0" }
   const document = made.document ??
@@ -207,7 +207,7 @@ const explorerRoutesOf = Effect.fnUntraced(function*(
   surroundings: () => ServiceSurroundings
 ) {
   if (explorer === undefined) return []
-  const { access, api: { identifier: name }, registrations, security } = made
+  const { access, api: { id: name }, registrations, security } = made
   const { explorerRoutes } = yield* Effect.promise(() => import("./explorerRoutes.ts"))
   const described = openApi ?? { title: name, version: "1.0.0" }
   return yield* explorerRoutes({

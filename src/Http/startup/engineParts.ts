@@ -1,7 +1,6 @@
 /** The parts of an engine, and what they describe: the policy of access, and the OpenAPI document. */
 import type * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
-import type * as HttpApi from "effect/http-api/HttpApi"
 import type * as HttpRouter from "effect/http/HttpRouter"
 import type * as Layer from "effect/Layer"
 import type * as Job from "../../Jobs/Job.ts"
@@ -52,8 +51,7 @@ export interface EngineParts {
 }
 
 /** The parts of an engine with which its service is composed. */
-export interface ServiceParts extends Omit<EngineParts, "api" | "options"> {
-  readonly api: HttpApi.Top
+export interface ServiceParts extends Omit<EngineParts, "options"> {
   readonly registrations: KernelApi.Any["registrations"]
   /** `undefined` without security. */
   readonly security: EngineParts["security"]
@@ -62,13 +60,15 @@ export interface ServiceParts extends Omit<EngineParts, "api" | "options"> {
 }
 
 /** What an engine has its service composed with. */
-export const servicePartsOf = ({ api: { api, guards, registrations }, ...parts }: EngineParts): ServiceParts => ({
-  ...parts,
-  api,
-  registrations,
-  security: guards.has("security") ? parts.security ?? {} : undefined,
-  rateLimits: guards.has("rateLimits") ? parts.rateLimits ?? {} : undefined
-})
+export const servicePartsOf = (parts: EngineParts): ServiceParts => {
+  const { guards, registrations } = parts.api
+  return {
+    ...parts,
+    registrations,
+    security: guards.has("security") ? parts.security ?? {} : undefined,
+    rateLimits: guards.has("rateLimits") ? parts.rateLimits ?? {} : undefined
+  }
+}
 
 /** Who may call what, by the rules of the registrations and of the documentation. */
 export const policyOf = (
@@ -96,7 +96,8 @@ export const openApiOf = (
   parts: EngineParts
 ): Effect.Effect<OpenApi.Document | undefined, CredentialsUnprovided | Config.ConfigError> =>
   Effect.gen(function*() {
-    const { api: { api, guards, registrations }, openApi } = parts
+    const { api, openApi } = parts
+    const { guards, registrations } = api
     if (openApi === undefined) return undefined
     const { limitsOf, servedDocument } = yield* Effect.promise(() => import("./servedDocument.ts"))
     const schemes = guards.has("security") ? yield* provided : []

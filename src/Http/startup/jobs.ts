@@ -61,7 +61,7 @@ export const doingJobs = Effect.fnUntraced(function*(
         causes,
         doors,
         repositories,
-        service: api.identifier,
+        service: api.id,
         asSubject: (subject, work, among) => {
           if (subject !== undefined && asSubject !== undefined) return asSubject(subject, work, among)
           const open = Effect.provideService(work, HttpServerRequest.HttpServerRequest, request)

@@ -1,10 +1,10 @@
 /** The OpenAPI document that a service serves. */
 import type * as Effect from "effect/Effect"
-import type * as HttpApi from "effect/http-api/HttpApi"
 import type { Rules } from "../../Access/Grant.ts"
 import type { Scheme } from "../../Security/Authentication.ts"
 import type { AccessPolicy } from "../AccessPolicy.ts"
 import { RateLimiting } from "../Guard.ts"
+import type * as KernelApi from "../KernelApi.ts"
 import * as OpenApi from "../OpenApi.ts"
 import * as File from "../openapi/cachedFile.ts"
 import type { RateLimits } from "../RateLimits.ts"
@@ -17,20 +17,22 @@ import * as TokensApi from "../TokensApi.ts"
  * `schemes` the options name them.
  */
 export const servedDocument = ({ api, limits, openApi, rateLimits, registrations, schemes }: {
-  readonly api: HttpApi.Top
+  readonly api: KernelApi.Any
   readonly registrations: ReadonlyArray<Registration>
   readonly limits: OpenApi.Options["limits"]
   readonly openApi: OpenApi.Options
   readonly rateLimits: RateLimits | undefined
   readonly schemes: ReadonlyArray<Scheme> | undefined
 }) => {
-  const limited = rateLimits === undefined ? api : api.middleware(RateLimiting)
   const own = schemes === undefined ? {} : {
     securitySchemes: securitySchemesOf(schemes, registrations, openApi.servers),
     slowsSignIns: schemes.some((scheme) => scheme.slowsGuesses)
   }
-  return (policy: AccessPolicy, options: Pick<OpenApi.Options, "omitsUnreachable"> = {}): OpenApi.Document =>
-    OpenApi.make({ api: limited, registrations, policy }, { limits, ...own, ...openApi, ...options })
+  return (policy: AccessPolicy, options: Pick<OpenApi.Options, "omitsUnreachable"> = {}): OpenApi.Document => {
+    // Most starts need no description of all endpoints, so it is made here.
+    const described = rateLimits === undefined ? api.api : api.api.middleware(RateLimiting)
+    return OpenApi.make({ api: described, registrations, policy }, { limits, ...own, ...openApi, ...options })
+  }
 }
 
 /** A page for those who operate the service; without rules, it is for everybody. */

@@ -22,10 +22,8 @@ type Inspect = (instance: unknown, context: ValidationContext, previous?: unknow
 /** Validates an existing instance, whose validity may depend on time, but for values equal to `previous`. */
 export const inspector = (
   model: ModelLike
-): (instance: unknown, previous?: unknown) => Effect.Effect<void, ModelError> => {
-  const inspect = planOf(model)
-  return (instance, previous) => collectingProblems(model, instance, (context) => inspect(instance, context, previous))
-}
+): (instance: unknown, previous?: unknown) => Effect.Effect<void, ModelError> =>
+(instance, previous) => collectingProblems(model, instance, (context) => planOf(model)(instance, context, previous))
 
 const planOf: (model: ModelLike) => Inspect = memoize((model) => compile(model))
 

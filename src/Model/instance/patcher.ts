@@ -21,10 +21,8 @@ export interface InstancePatch {
 }
 
 /** Applies a patch: only patched fields are validated, and rules over several fields if one of them changes. */
-export const patcher = (model: ModelLike): (patch: InstancePatch) => Effect.Effect<unknown, ModelError> => {
-  const plan = planOf(model)
-  return (patch) => collectingProblems(model, patch.merged, (context) => plan(patch, context), patch.isSent)
-}
+export const patcher = (model: ModelLike): (patch: InstancePatch) => Effect.Effect<unknown, ModelError> => (patch) =>
+  collectingProblems(model, patch.merged, (context) => planOf(model)(patch, context), patch.isSent)
 
 /**
  * Tells whether changes are new values of whole fields that nothing else of an instance decides, each valid as it is. {@link patcher}

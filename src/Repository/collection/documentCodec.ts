@@ -1,5 +1,6 @@
 /** Converts between instances of a model and stored documents. */
 import * as Effect from "effect/Effect"
+import { atFirstCall } from "../../internal/atFirstCall.ts"
 import { recordDecoder } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import { Problem } from "../../Model/ModelError.ts"
@@ -15,9 +16,9 @@ export interface DocumentCodec<A> {
 }
 
 export const documentCodec = <M extends Model.Any>(model: M): DocumentCodec<M["Type"]> => {
-  const decode = recordDecoder(model)
+  const decode = atFirstCall(() => recordDecoder(model))
   return {
-    toDocument: documentEncoder(model),
+    toDocument: atFirstCall(() => documentEncoder(model)),
     fromDocument: (document) =>
       Effect.mapErrorEager(
         decode(document),

@@ -124,9 +124,11 @@ export const withDocumentOperations = <M extends Model.Any>(
 
 const unrestrictedKey = Symbol.for("~appkernel/Repository/unrestricted")
 
-/** Adds a second set of operations, which apply no row filters of callers. */
-export const withUnrestricted = <R extends object>(operations: R, unrestricted: R): R =>
-  Object.assign(operations, { [unrestrictedKey]: unrestricted })
+/** Adds a second set of operations, which apply no row filters of callers. It is made when somebody asks for it. */
+export const withUnrestricted = <R extends object>(operations: R, make: () => R): R => {
+  let made: R | undefined
+  return Object.defineProperty(operations, unrestrictedKey, { enumerable: true, get: () => made ??= make() })
+}
 
 /** The operations that apply no row filters of callers. A repository without such a set applies none anyway. */
 export const unrestrictedOf = <R extends object>(operations: R): R =>

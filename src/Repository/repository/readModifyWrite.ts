@@ -4,6 +4,7 @@
  * `VersionConflict`.
  */
 import * as Effect from "effect/Effect"
+import { atFirstCall } from "../../internal/atFirstCall.ts"
 import { ownValue } from "../../internal/objects.ts"
 import { hasRules, inspector, modelTypeId, patcher, replacementGuard, shardKeyOf } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
@@ -111,8 +112,8 @@ export const makeReadModifyWrite = <M extends Model.Any>(
  */
 const replacer = (model: Model.Any, { writer }: ModelWriteContext) => {
   if (hasRules(model) || viewOf(model) !== undefined || shardKeyOf(model).length > 0) return undefined
-  const isReplacement = replacementGuard(model)
-  const encode = documentEncoder(model)
+  const isReplacement = atFirstCall(() => replacementGuard(model))
+  const encode = atFirstCall(() => documentEncoder(model))
   return (
     id: unknown,
     changes: { readonly [field: string]: unknown }

@@ -147,11 +147,10 @@ const operationRecorder = (operation: { readonly [name: string]: string }): Reco
       })
     }
   }
-  const ok = seriesOf("ok")
-  const failures = new Map<string, Series>()
-  const failureSeries = (outcome: string): Series => getOrMake(failures, outcome, () => seriesOf(outcome))
+  const made = new Map<string, Series>()
   return (exit, nanoseconds, context) => {
-    const { count, duration } = exit._tag === "Success" ? ok : failureSeries(outcomeOf(exit.cause))
+    const outcome = exit._tag === "Success" ? "ok" : outcomeOf(exit.cause)
+    const { count, duration } = getOrMake(made, outcome, () => seriesOf(outcome))
     count.updateUnsafe(1, context)
     duration.updateUnsafe(Number(nanoseconds) / 1e9, context)
   }
