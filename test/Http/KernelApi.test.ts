@@ -46,7 +46,7 @@ const Clocks = Service.implement(ClocksApi, { zones: () => Effect.succeed(["UTC"
 const infos = { title: "x", version: "1" }
 
 describe("a description apart from its implementation", () => {
-  it.effect("is not made for Effect's clients by a start that nobody asks for a document", () =>
+  it.effect("is made into that of Effect's API when somebody asks for the document, once", () =>
     Effect.gen(function*() {
       let made = 0
       const counted = new Proxy(api, {
@@ -55,16 +55,19 @@ describe("a description apart from its implementation", () => {
           return Reflect.get(target, key)
         }
       })
-      const engine = KernelEngine.fromApi(counted, [Clocks, Rooms])
-      const service = engine.layerServe.pipe(
+      const service = KernelEngine.fromApi(counted, [Clocks, Rooms]).enableOpenApi(infos).layerServe.pipe(
         Layer.provide(EmbeddedStore.layerMemory),
         Layer.provideMerge(NodeHttpServer.layerTest)
       )
-      const { status } = yield* HttpClient.get("/api/v1/rooms").pipe(Effect.provide(service), Effect.scoped)
-      assert.strictEqual(status, 200)
-      assert.strictEqual(made, 0)
-      yield* engine.enableOpenApi(infos).document
-      assert.strictEqual(made, 1)
+      yield* Effect.gen(function*() {
+        assert.strictEqual((yield* HttpClient.get("/api/v1/rooms")).status, 200)
+        assert.strictEqual(made, 0)
+        const asked = yield* Effect.all(["/docs", "/openapi.json", "/redoc"].map((path) => HttpClient.get(path)), {
+          concurrency: 3
+        })
+        assert.deepStrictEqual(asked.map(({ status }) => status), [200, 200, 200])
+        assert.strictEqual(made, 1)
+      }).pipe(Effect.provide(service))
     }))
 
   it.effect("is served by its implementations, and its client gets their errors as classes", () =>

@@ -22,7 +22,7 @@ interface Made extends ServiceParts, RouteSurroundings {
   readonly translations: Translations
 }
 
-/** These routes, what is answered before everything else, by path, and the OpenAPI document if there is one. */
+/** These routes, what is answered before everything else, by path, and what makes the OpenAPI document if there is one. */
 export const builtInRoutes = Effect.fnUntraced(function*(made: Made) {
   const { migrations, respondBadRequest } = made
   const { first, pages } = yield* monitored(yield* enabled, migrations)
@@ -84,7 +84,7 @@ const documentationRoutes = Effect.fnUntraced(function*(
 ) {
   if (openApi === undefined) return { document: undefined, routes: [] }
   const documentOf = servedDocument({ ...made, openApi, schemes: access?.schemes ?? [] })
-  const document = documentOf(AccessPolicy.make(all, access !== undefined))
+  const document = yield* Effect.cached(Effect.sync(() => documentOf(AccessPolicy.make(all, access !== undefined))))
   const own = access === undefined || openApi.perCaller !== true
     ? undefined
     : yield* (yield* Effect.promise(() => import("./access.ts"))).callerDocument({

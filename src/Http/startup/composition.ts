@@ -168,7 +168,7 @@ const mcpRoutesOf = Effect.fnUntraced(function*(
     & {
       readonly all: ReadonlyArray<ImplementedResource | ImplementedService>
       /** That of the documentation, if the service has some. */
-      readonly document: OpenApi.Document | undefined
+      readonly document: Effect.Effect<OpenApi.Document> | undefined
       readonly services: Context.Context<never>
     },
   surroundings: () => ServiceSurroundings
@@ -177,8 +177,9 @@ const mcpRoutesOf = Effect.fnUntraced(function*(
   const { access, all, api: { id: name } } = made
   const { mcpRoutes } = yield* Effect.promise(() => import("./mcpRoutes.ts"))
   const openApi = { title: name, version: "1.0.0" }
-  const document = made.document ??
-    servedDocument({ ...made, openApi, schemes: access?.schemes ?? [] })(AccessPolicy.make(all, access !== undefined))
+  const document = made.document === undefined
+    ? servedDocument({ ...made, openApi, schemes: access?.schemes ?? [] })(AccessPolicy.make(all, access !== undefined))
+    : yield* made.document
   return yield* mcpRoutes({
     ...made,
     name,

@@ -58,7 +58,7 @@ export interface Options {
  *
  * **Details**
  *
- * The document is serialised once. Responses are compressed if the client accepts it, and have an `ETag`. The URLs of
+ * The document is made and serialised at the first request for it, or for a page. Responses are compressed if the client accepts it, and have an `ETag`. The URLs of
  * scripts and styles contain a hash of their content, so browsers cache them for a year. Files are loaded at the first
  * request of a page. The pages refer to the document by a relative URL, so they work behind any prefix of a proxy.
  *
@@ -66,11 +66,14 @@ export interface Options {
  * @since 0.1.0
  */
 export const routes = (
-  document: OpenApi.Document,
+  document: Effect.Effect<OpenApi.Document>,
   options?: Pick<Options, "includeDocs">
 ): Effect.Effect<ReadonlyArray<DocumentationRoute>> =>
   Effect.gen(function*() {
-    const json = File.make(JSON.stringify(document), { contentType: "application/json" })
+    const json = Effect.flatMap(
+      document,
+      (document) => File.make(JSON.stringify(document), { contentType: "application/json" })
+    )
     const openapi = yield* route(openApiPath, json)
     if (options?.includeDocs === false) return [openapi]
     const swaggerScript = yield* Effect.cached(
@@ -108,15 +111,16 @@ type Part = readonly [name: string, file: Effect.Effect<File.File>]
 /** With a trailing slash, the page is one level below the files that it refers to. */
 const page = Effect.fnUntraced(function*(
   path: `/${string}`,
-  document: OpenApi.Document,
+  document: Effect.Effect<OpenApi.Document>,
   { script, styles }: { readonly script: Part; readonly styles?: Part }
 ): Effect.fn.Return<DocumentationRoute> {
-  const headers = { "content-security-policy": policyFor(document), "referrer-policy": "no-referrer" }
   const fileAt = (base: string) => {
     const urlOf = ([name, file]: Part) => Effect.map(file, ({ hash }) => `${base}${name}?${hash}`)
     return Effect.gen(function*() {
+      const { info: { title }, servers } = yield* document
+      const headers = { "content-security-policy": policyFor(servers), "referrer-policy": "no-referrer" }
       const link = styles === undefined ? "" : `<link rel="stylesheet" href="${yield* urlOf(styles)}">`
-      return yield* File.make(html(document.info.title, link, yield* urlOf(script)), {
+      return yield* File.make(html(title, link, yield* urlOf(script)), {
         contentType: "text/html; charset=utf-8",
         headers
       })
@@ -155,7 +159,7 @@ const escape = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll("\"", "&quot;")
 
 /** `'unsafe-inline'` applies to styles only, which both pages create at run time. */
-const policyFor = ({ servers }: OpenApi.Document): string => {
+const policyFor = (servers: OpenApi.Document["servers"]): string => {
   const others = servers.flatMap(({ url }) => URL.canParse(url) ? [new URL(url).origin] : [])
   return [
     "default-src 'none'",

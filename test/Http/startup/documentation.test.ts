@@ -35,7 +35,9 @@ const add = (routes: ReadonlyArray<Documentation.DocumentationRoute>) => (router
   router.addAll(routes.map(({ handler, method, path }) => HttpRouter.route(method, path, handler)))
 
 const served = engine.use(
-  HttpRouter.use((router) => Effect.flatMap(Documentation.routes(document), (routes) => add(routes)(router)))
+  HttpRouter.use((router) =>
+    Effect.flatMap(Documentation.routes(Effect.succeed(document)), (routes) => add(routes)(router))
+  )
 ).layerServe.pipe(Layer.provide(EmbeddedStore.layerMemory), Layer.provideMerge(NodeHttpServer.layerTest))
 
 const mounted = (routes: ReadonlyArray<Documentation.DocumentationRoute>) =>
@@ -295,14 +297,16 @@ it.layer(served)("Documentation", (it) => {
 
 it.effect("without pages, the document is still served", () =>
   Effect.gen(function*() {
-    const routes = yield* Documentation.routes(document, { includeDocs: false })
+    const routes = yield* Documentation.routes(Effect.succeed(document), { includeDocs: false })
     assert.deepStrictEqual(routes.map(({ path }) => path), ["/openapi.json"])
   }))
 
 it.effect("pages may call the servers that the document names", () =>
   Effect.gen(function*() {
     const servers = [{ url: "https://api.example.org/v1" }, { url: "/v2" }]
-    const routes = yield* Documentation.routes(OpenApi.make(engine, { title: "Shop", version: "1", servers }))
+    const routes = yield* Documentation.routes(
+      Effect.succeed(OpenApi.make(engine, { title: "Shop", version: "1", servers }))
+    )
     const response = yield* HttpClient.get("/docs").pipe(Effect.provide(mounted(routes)))
     assert.include(
       response.headers["content-security-policy"],
