@@ -1,7 +1,8 @@
 /** A Node request that buffers small bodies, so that handlers read them synchronously, without the cost of a stream. */
-import { IncomingMessage } from "node:http"
+
 // Tests may replace the global `setImmediate`.
 import { clearImmediate, setImmediate } from "node:timers"
+import { IncomingMessage } from "./nodeHttp.ts"
 
 /** A request that can buffer its body until it is read: synchronously by {@link BufferedRequest.body}, or as a stream. */
 export class BufferedRequest extends IncomingMessage {

@@ -2,10 +2,11 @@
  * Decides when Node's server starts to handle a request: after a small body has arrived, and in order on each
  * connection.
  */
-import { IncomingMessage, Server, type ServerOptions, ServerResponse } from "node:http"
+import type { ServerOptions } from "node:http"
 import type { Socket } from "node:net"
 import process from "node:process"
 import { BufferedRequest } from "../request/bufferedRequest.ts"
+import { IncomingMessage, Server, ServerResponse } from "../request/nodeHttp.ts"
 
 /** Decides when a request is handled, and may answer it otherwise. */
 export interface RequestGate {

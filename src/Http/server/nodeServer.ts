@@ -1,13 +1,6 @@
 /** Node's HTTP server with timeouts for slow clients, answers to protocol errors, and an orderly shutdown. */
 import * as Duration from "effect/Duration"
-import {
-  IncomingMessage,
-  type OutgoingHttpHeader,
-  type OutgoingHttpHeaders,
-  type Server,
-  ServerResponse,
-  STATUS_CODES
-} from "node:http"
+import type { OutgoingHttpHeader, OutgoingHttpHeaders } from "node:http"
 import { type AddressInfo, type ListenOptions, Server as NetServer, type Socket } from "node:net"
 import process from "node:process"
 import type { Duplex } from "node:stream"
@@ -15,6 +8,7 @@ import type { Duplex } from "node:stream"
 import { clearInterval, setImmediate, setInterval, setTimeout } from "node:timers"
 import { defaultOf } from "../../internal/configurationKeys.ts"
 import { quote } from "../../internal/json.ts"
+import { IncomingMessage, type Server, ServerResponse, STATUS_CODES } from "../request/nodeHttp.ts"
 import { limitUpload } from "../request/uploading.ts"
 import { batch } from "./batchedSocket.ts"
 import { OrderedResponse, type RequestGate, RequestListener, unwrittenResponse } from "./dispatch.ts"

@@ -1,4 +1,4 @@
-/** What programs load of expansion, writes of many, history, deleted documents and tables: nothing without them. */
+/** What programs load of expansion, writes of many, history, deleted documents and tables, and of Node's client: nothing without them. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { execFile } from "node:child_process"
@@ -31,5 +31,23 @@ describe("a program that serves documents", () => {
   ])("loads with %s only what it is for", ([what, modules]) =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* loadedWith(what), modules)
+    }), 60_000)
+
+  it.effect("loads no client for its server, as an import of Node's HTTP does", () =>
+    Effect.gen(function*() {
+      const server = path.join(support, "../../src/Http/server/nodeServer.ts")
+      const program = `await import(${JSON.stringify(server)})
+        console.log(process.moduleLoadList.includes("NativeModule internal/deps/undici/undici"))`
+      const { stdout } = yield* Effect.promise(() =>
+        promisify(execFile)(process.execPath, [
+          "--conditions=source",
+          "--import",
+          path.join(support, "sourceCondition.ts"),
+          "--input-type=module",
+          "--eval",
+          program
+        ])
+      )
+      assert.strictEqual(stdout, "false\n")
     }), 60_000)
 })
