@@ -295,9 +295,9 @@ describe("Webhooks", () => {
       const { result: first } = yield* order(1)
       yield* idle
       assert.strictEqual((yield* ann.deliveries.list())._items[0]?.state, "retrying")
+      isDown = false
       const { result: second } = yield* order(2)
       yield* staff.orders.delete({ params: { id: first } })
-      isDown = false
       yield* TestClock.adjust("1 minute")
       yield* idle
       // The first is gone, and its deletion is told.

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Function from "effect/Function"
 import * as Latch from "effect/Latch"
 import { randomUUID } from "node:crypto"
-import type { DocumentStore, IndexDescription } from "../../Repository/DocumentStore.ts"
+import type { Document, DocumentStore, IndexDescription } from "../../Repository/DocumentStore.ts"
 
 /** The name of the collection. */
 export const queuedJobs = "QueuedJob"
@@ -40,6 +40,24 @@ export interface LocalQueue {
   readonly settled: Latch.Latch
   /** Whether what another process has left over is released. */
   isRecovered: boolean
+  /** What stores a new record as taken, if somebody here can have it as soon as it is stored. */
+  handOver: ((now: number) => HandOver | undefined) | undefined
+}
+
+/** A new record that is stored as taken. */
+export interface HandOver {
+  /** What its taker writes into it. */
+  readonly fields: Document
+  /** Gives it to the taker, once it is stored. */
+  readonly give: (record: NewRecord) => Effect.Effect<void>
+}
+
+/** What a taker has to know of a record. */
+export interface NewRecord {
+  readonly _id: string
+  readonly queue: string
+  readonly key: string
+  readonly element: string
 }
 
 /** The queue of a store in this process. */
@@ -47,7 +65,8 @@ export const localQueue = (store: DocumentStore["Service"], queue: string): Loca
   getOrMake(queuesOf(store), queue, () => ({
     wake: Latch.makeUnsafe(false),
     settled: Latch.makeUnsafe(false),
-    isRecovered: false
+    isRecovered: false,
+    handOver: undefined
   }))
 
 /** Tells the fibers of this process that there may be something to take. */

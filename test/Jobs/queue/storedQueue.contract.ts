@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { Deferred, Duration, Effect, Exit, Fiber, Layer, Random, Ref, Schedule, Schema, Scope } from "effect"
 import { PersistedQueue } from "effect/persistence"
 import { DocumentStore, Repository } from "../../../src/index.ts"
-import { makeQueueStore } from "../../../src/Jobs/queue/storedQueue.ts"
+import { makeQueueStore, offerRecord } from "../../../src/Jobs/queue/storedQueue.ts"
 
 /** What Effect's queue does, whichever store keeps it: its own suite for stores, and what ours has beyond it. */
 export const storedQueueContract = <E>(name: string, store: Layer.Layer<DocumentStore.DocumentStore, E>) =>
@@ -68,8 +68,7 @@ export const storedQueueContract = <E>(name: string, store: Layer.Layer<Document
         yield* offer
         yield* Repository.transaction(Effect.andThen(offer, queue.offer({ n: 2n })))
         assert.strictEqual(yield* queue.take((item) => Effect.succeed(item.n)), 2n)
-        const states = (yield* recordsOf("identified")).map(({ state }) => state)
-        assert.deepStrictEqual(states, ["done", "done"])
+        assert.lengthOf(yield* doneOf("identified"), 2)
       }))
 
     it.effect("keeps queues apart whose names and identifiers join to one text", () =>
@@ -178,8 +177,8 @@ export const storedQueueContract = <E>(name: string, store: Layer.Layer<Document
           return Effect.as(Scope.close(handler, Exit.fail("too late")), attempts)
         })
         assert.strictEqual(taken, 2)
-        const [record] = yield* recordsOf("lost")
-        assert.deepInclude(record, { state: "done", attempts: 2 })
+        const [record] = yield* doneOf("lost")
+        assert.strictEqual(record?.["attempts"], 2)
         assert.notProperty(record, "failure")
       }))
 
@@ -274,19 +273,29 @@ export const storedQueueContract = <E>(name: string, store: Layer.Layer<Document
     it.effect("gives again what could not be stored for a defect, and keeps the locks of others", () =>
       Effect.gen(function*() {
         const store = yield* DocumentStore.DocumentStore
-        let isBroken = true
+        const lost = new Set<unknown>()
         const broken: typeof store = {
           ...store,
-          updateMany: (...args) =>
-            isBroken && "token" in args[1] ? Effect.die("The driver is broken") : store.updateMany(...args)
+          updateMany: (...args) => {
+            const [, filter, update] = args
+            const ids = (filter["_id"] as { readonly $in?: ReadonlyArray<unknown> } | undefined)?.$in ?? []
+            if (!("token" in filter && "$set" in update && "state" in Object(update.$set) && lost.size < 3)) {
+              return store.updateMany(...args)
+            }
+            for (const id of ids) lost.add(id)
+            return Effect.die("The driver is broken")
+          }
         }
         const port = yield* makeQueueStore(broken, { lock: "150 millis", poll: "5 millis" })
         const offer = (id: string) => port.offer({ name: "defect", id, element: {}, isCustomId: false })
         yield* Effect.forEach(["1", "2", "3"], offer)
         const worked = Effect.exit(Effect.scoped(port.take(takeOf("defect"))))
         const exits = yield* Effect.all([worked, worked, worked], { concurrency: 3 })
-        assert.isTrue(exits.every(Exit.isFailure))
-        isBroken = false
+        assert.isTrue(exits.every(Exit.isSuccess))
+        yield* Effect.repeat(Effect.sync(() => lost.size), {
+          until: (size) => size === 3,
+          schedule: Schedule.spaced("5 millis")
+        })
         const again = Effect.scoped(Effect.map(port.take(takeOf("defect")), ({ attempts }) => attempts))
         assert.deepStrictEqual(yield* Effect.all([again, again, again], { concurrency: 3 }), [2, 2, 2])
       }))
@@ -348,8 +357,7 @@ export const storedQueueContract = <E>(name: string, store: Layer.Layer<Document
         yield* Effect.forEach(teams, ({ workers }) => Fiber.interruptAll(workers), { discard: true })
         assert.deepStrictEqual(wrong, [])
         assert.deepStrictEqual(done.toSorted(), ids.toSorted())
-        const records = yield* recordsOf("stopped")
-        assert.isTrue(records.every(({ attempts, state }) => state === "done" && attempts === 1))
+        assert.isTrue((yield* doneOf("stopped")).every(({ attempts }) => attempts === 1))
       }).pipe(Effect.scoped))
 
     it.effect("has again at once what was claimed for those who have gone meanwhile, in its order", () =>
@@ -367,15 +375,83 @@ export const storedQueueContract = <E>(name: string, store: Layer.Layer<Document
         const port = yield* makeQueueStore(slow, { lock: "60 seconds", poll: "5 millis" })
         const take = Effect.forkScoped(port.take(takeOf("gone")), { startImmediately: true })
         const [first, second, third] = [yield* take, yield* take, yield* take]
-        const offer = (id: string) => port.offer({ name: "gone", id, element: {}, isCustomId: false })
+        const offer = (id: string) => port.offer({ name: "gone", id, element: {}, isCustomId: true })
         yield* Repository.transaction(Effect.forEach(["1", "2", "3"], offer))
         yield* Deferred.await(claiming)
         yield* Fiber.interruptAll([second, third])
         yield* Deferred.succeed(claimed, undefined)
         assert.strictEqual((yield* Fiber.join(first)).id, "1")
-        const records = (yield* recordsOf("gone")).map(({ attempts, key, state }) => [key, state, attempts])
+        const found = yield* Effect.repeat(recordsOf("gone"), {
+          until: (records) => records.filter(({ state }) => state === "waiting").length === 2,
+          schedule: Schedule.spaced("5 millis")
+        }).pipe(Effect.andThen(recordsOf("gone")))
+        const records = found.map(({ attempts, key, state }) => [key, state, attempts])
         assert.sameDeepMembers(records, [["1", "running", 1], ["2", "waiting", 0], ["3", "waiting", 0]])
         assert.deepInclude(yield* Fiber.join(yield* take), { id: "2", attempts: 1 })
+      }).pipe(Effect.scoped))
+
+    it.effect("stores a new record as taken while others wait for one, and in a queue without others claims nothing", () =>
+      Effect.gen(function*() {
+        if (name === "mongodb") return
+        const store = yield* DocumentStore.DocumentStore
+        let claims = 0
+        const counting: typeof store = {
+          ...store,
+          updateMany: (...args) => {
+            if (!("token" in args[1])) claims++
+            return store.updateMany(...args)
+          }
+        }
+        const port = yield* makeQueueStore(counting, { lock: "60 seconds" })
+        const offer = (id: string) =>
+          offerRecord(counting, { name: "handed", id, element: id, isCustomId: false, delay: undefined })
+        const take = Effect.scoped(Effect.map(port.take(takeOf("handed")), ({ attempts, id }) => [id, attempts]))
+        const waiting = yield* Effect.forkScoped(Effect.all([take, take, take], { concurrency: 3 }))
+        // They have seen that there is none.
+        yield* Effect.sleep("30 millis")
+        const before = claims
+        yield* Repository.transaction(Effect.andThen(offer("1"), offer("2")))
+        yield* offer("3")
+        assert.deepStrictEqual(yield* Fiber.join(waiting), [["1", 1], ["2", 1], ["3", 1]])
+        assert.strictEqual(claims, before)
+        assert.deepStrictEqual((yield* doneOf("handed")).map(({ key }) => key), ["1", "2", "3"])
+        // Nobody waits, and few have come since.
+        yield* Effect.sleep("100 millis")
+        yield* offer("4")
+        assert.deepInclude((yield* recordsOf("handed")).at(-1), { key: "4", state: "waiting", attempts: 0 })
+        assert.deepStrictEqual(yield* take, ["4", 1])
+        // What is rolled back takes nobody's place for long.
+        const last = yield* Effect.forkScoped(take)
+        yield* Effect.sleep("30 millis")
+        yield* Effect.exit(Repository.transaction(Effect.andThen(offer("never"), Effect.fail("rolled back"))))
+        yield* offer("5")
+        assert.deepStrictEqual(yield* Fiber.join(last), ["5", 1])
+      }).pipe(Effect.scoped))
+
+    it.effect("has what was stored as taken again, where it comes when nobody takes any more or its lock may end", () =>
+      Effect.gen(function*() {
+        if (name === "mongodb") return
+        const store = yield* DocumentStore.DocumentStore
+        const process = yield* Scope.make()
+        const port = yield* Scope.provide(makeQueueStore(store, { lock: "100 millis" }), process)
+        const offer = (id: string) =>
+          offerRecord(store, { name: "late", id, element: id, isCustomId: false, delay: undefined })
+        const take = Effect.scoped(Effect.map(port.take(takeOf("late")), ({ attempts, id }) => [id, attempts]))
+        const waiting = yield* Effect.forkScoped(Effect.all([take, take], { concurrency: 2 }))
+        yield* Effect.sleep("30 millis")
+        yield* Repository.transaction(Effect.andThen(offer("1"), Effect.sleep("80 millis")))
+        yield* offer("2")
+        assert.sameDeepMembers(yield* Fiber.join(waiting), [["1", 1], ["2", 1]])
+        const last = yield* Effect.forkScoped(take)
+        yield* Effect.sleep("10 millis")
+        yield* Repository.transaction(Effect.gen(function*() {
+          yield* offer("3")
+          yield* Fiber.interrupt(last)
+          yield* Scope.close(process, Exit.void)
+        }))
+        const next = yield* makeQueueStore(store, { lock: "60 seconds" })
+        const again = Effect.scoped(Effect.map(next.take(takeOf("late")), ({ attempts, id }) => [id, attempts]))
+        assert.deepStrictEqual(yield* again, ["3", 1])
       }).pipe(Effect.scoped))
 
     it.effect("makes a dead letter of a record that is none, and gives those beside it", () =>
@@ -437,3 +513,10 @@ const recordsOf = (queue: string) =>
     DocumentStore.DocumentStore,
     (store) => store.find("QueuedJob", { filter: { queue }, sort: { created: 1 } })
   )
+
+/** The records of a queue, as soon as all of them are done. */
+const doneOf = (queue: string) =>
+  Effect.repeat(recordsOf(queue), {
+    until: (records) => records.every(({ state }) => state === "done"),
+    schedule: Schedule.spaced("5 millis")
+  }).pipe(Effect.andThen(recordsOf(queue)))
