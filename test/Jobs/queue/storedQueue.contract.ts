@@ -279,7 +279,7 @@ export const storedQueueContract = <E>(name: string, store: Layer.Layer<Document
           updateMany: (...args) => {
             const [, filter, update] = args
             const ids = (filter["_id"] as { readonly $in?: ReadonlyArray<unknown> } | undefined)?.$in ?? []
-            if (!("token" in filter && "$set" in update && "state" in Object(update.$set) && lost.size < 3)) {
+            if (!("token" in filter && "$set" in update && "state" in Object(update["$set"]) && lost.size < 3)) {
               return store.updateMany(...args)
             }
             for (const id of ids) lost.add(id)
