@@ -14,13 +14,16 @@ export const checksOf = (document: Json): Checks => {
   const rooted = (schema: Json, root: string): Json =>
     JSON.parse(JSON.stringify(schema).replaceAll("\"#/components/", `"${root}#/components/`))
   const compiled = new Map<Json, ReturnType<typeof ajv.compile>>()
+  // Many operations have the same answers: to compile one takes longer than to check all that are like it.
+  const byText = new Map<string, ReturnType<typeof ajv.compile>>()
   const validatorOf = (schema: Json, isAnswer: boolean) => {
     const known = compiled.get(schema)
     if (known !== undefined) return known
-    const validator = ajv.compile(
-      isAnswer ? rooted(closedUse(schema), "answered:document") : rooted(schema, "sent:document")
-    )
+    const used = isAnswer ? rooted(closedUse(schema), "answered:document") : rooted(schema, "sent:document")
+    const text = JSON.stringify(used)
+    const validator = byText.get(text) ?? ajv.compile(used)
     compiled.set(schema, validator)
+    byText.set(text, validator)
     return validator
   }
 
