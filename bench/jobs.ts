@@ -1,6 +1,6 @@
 /**
  * Jobs that are stored and done: how many in a second, with which time of a processor, and how long one waits for its start; beside
- * BullMQ on Redis, with everything durable on disk. See README.md.
+ * BullMQ on Redis, with everything durable on disk, and Agenda on the same MongoDB. See README.md.
  */
 import { type ChildProcess, fork, spawn } from "node:child_process"
 import { once } from "node:events"
@@ -23,7 +23,8 @@ interface Contestant {
 const contestants: ReadonlyMap<string, Contestant> = new Map([
   ["folder", { title: "ours, a folder", file: "jobs/ours.ts", store: "folder" }],
   ["bullmq", { title: "BullMQ, Redis", file: "peers/bullmq.js", store: "redis" }],
-  ["mongo", { title: "ours, MongoDB", file: "jobs/ours.ts", store: "mongo" }]
+  ["mongo", { title: "ours, MongoDB", file: "jobs/ours.ts", store: "mongo" }],
+  ["agenda", { title: "Agenda, MongoDB", file: "peers/agenda.js", store: "mongo" }]
 ])
 
 const { values: options } = parseArgs({
