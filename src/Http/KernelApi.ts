@@ -4,14 +4,14 @@
  *
  * @since 0.1.0
  */
-import * as HttpApi from "effect/http-api/HttpApi"
+import type * as HttpApi from "effect/http-api/HttpApi"
 import type * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import type { CircuitOpenError, RequestHandlingException } from "../Client/ClientError.ts"
 import type { Described, Transport } from "../Client/HttpClientFactory.ts"
 import type * as Model from "../Model/Model.ts"
 import type * as Guard from "./Guard.ts"
 import * as KernelClient from "./KernelClient.ts"
-import { group } from "./registration/group.ts"
+import { apiOf } from "./registration/group.ts"
 import * as Registration from "./registration/registration.ts"
 import type { SegmentOf } from "./registration/segment.ts"
 import * as Resource from "./Resource.ts"
@@ -184,16 +184,3 @@ const makeApi = (parts: Parts): Any => {
   }
   return own
 }
-
-const apiOf = (
-  id: string,
-  registrations: ReadonlyArray<Registration.Registration>,
-  guards: ReadonlySet<Guard.Guard>
-): HttpApi.Top =>
-  registrations.reduce(
-    (api: HttpApi.Constraint, registration): HttpApi.Constraint => erased(api).add(group(registration, guards)),
-    HttpApi.make(id)
-  ) as HttpApi.Top
-
-// The platform's type has hidden type parameters.
-const erased = (api: HttpApi.Constraint) => api as HttpApi.Top

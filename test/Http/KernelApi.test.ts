@@ -55,10 +55,13 @@ describe("a description apart from its implementation", () => {
           return Reflect.get(target, key)
         }
       })
-      const service = KernelEngine.fromApi(counted, [Clocks, Rooms]).enableOpenApi(infos).layerServe.pipe(
-        Layer.provide(EmbeddedStore.layerMemory),
-        Layer.provideMerge(NodeHttpServer.layerTest)
-      )
+      const service = KernelEngine.fromApi(counted, [Clocks, Rooms])
+        .enableOpenApi(infos)
+        .enableMcp({ expose: ["rooms.list"] })
+        .layerServe.pipe(
+          Layer.provide(EmbeddedStore.layerMemory),
+          Layer.provideMerge(NodeHttpServer.layerTest)
+        )
       yield* Effect.gen(function*() {
         assert.strictEqual((yield* HttpClient.get("/api/v1/rooms")).status, 200)
         assert.strictEqual(made, 0)

@@ -1,8 +1,5 @@
-/**
- * The group of an `HttpApi` that describes a registration.
- *
- * @since 0.1.0
- */
+/** The `HttpApi` of registrations, with a group for each of them. */
+import * as HttpApi from "effect/http-api/HttpApi"
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as OpenApi from "effect/http-api/OpenApi"
@@ -16,16 +13,22 @@ import * as Guard from "../Guard.ts"
 import { responses } from "../HttpError.ts"
 import type { Registration, ResourceInfo } from "./registration.ts"
 
-/**
- * The endpoints of a registration as a group of an `HttpApi`.
- *
- * @category constructors
- * @since 0.1.0
- */
-export const group = (
-  registration: Registration,
-  guards: ReadonlySet<Guard.Guard> = new Set()
-): HttpApiGroup.Constraint => {
+/** The endpoints of registrations as an `HttpApi`. */
+export const apiOf = (
+  id: string,
+  registrations: ReadonlyArray<Registration>,
+  guards: ReadonlySet<Guard.Guard>
+): HttpApi.Top =>
+  registrations.reduce(
+    (api: HttpApi.Constraint, registration): HttpApi.Constraint =>
+      // The platform's type has hidden type parameters.
+      (api as HttpApi.Top).add(group(registration, guards)),
+    HttpApi.make(id)
+  ) as HttpApi.Top
+
+// internal
+
+const group = (registration: Registration, guards: ReadonlySet<Guard.Guard>): HttpApiGroup.Constraint => {
   const { calls, isDeprecated, name, path, tags } = registration
   const guarded = (described: HttpApiEndpoint.Constraint, isOpen: boolean) => {
     const endpoint = isDeprecated ? anyEndpoint(described).annotate(OpenApi.Deprecated, true) : described

@@ -22,7 +22,7 @@ interface Made extends ServiceParts, RouteSurroundings {
   readonly translations: Translations
 }
 
-/** These routes, what is answered before everything else, by path, and what makes the OpenAPI document if there is one. */
+/** These routes, and what is answered before everything else, by path. */
 export const builtInRoutes = Effect.fnUntraced(function*(made: Made) {
   const { migrations, respondBadRequest } = made
   const { first, pages } = yield* monitored(yield* enabled, migrations)
@@ -34,13 +34,13 @@ export const builtInRoutes = Effect.fnUntraced(function*(made: Made) {
     respondBadRequest,
     endpoint: pageEndpoint("monitoring", "GET", path, require)
   }))
-  const { document, routes: documentation } = yield* documentationRoutes({ ...made, monitoring })
+  const documentation = yield* documentationRoutes({ ...made, monitoring })
   const routes: ReadonlyArray<ServedRoute> = [
     ...documentation.map((route) => ({ ...route, respondBadRequest })),
     ...monitoring,
     ...keys._tag === "Some" ? [keysRoute(keys.value, respondBadRequest)] : []
   ]
-  return { document, monitoring, probes: first, routes }
+  return { monitoring, probes: first, routes }
 })
 
 /** What grants name a path by that not everybody gets. */
@@ -82,7 +82,7 @@ const keysRoute = (keys: Keys["Service"], respondBadRequest: BadRequestResponder
 const documentationRoutes = Effect.fnUntraced(function*(
   { access, all, monitoring, openApi, security, ...made }: Made & { readonly monitoring: ReadonlyArray<MonitoringPage> }
 ) {
-  if (openApi === undefined) return { document: undefined, routes: [] }
+  if (openApi === undefined) return []
   const documentOf = servedDocument({ ...made, openApi, schemes: access?.schemes ?? [] })
   const document = yield* Effect.cached(Effect.sync(() => documentOf(AccessPolicy.make(all, access !== undefined))))
   const own = access === undefined || openApi.perCaller !== true
@@ -94,10 +94,9 @@ const documentationRoutes = Effect.fnUntraced(function*(
       documentOf: (policy) => documentOf(policy, { omitsUnreachable: true }),
       unauthenticated: access.credentialsNeeded
     })
-  const routes = (yield* Documentation.routes(document, openApi)).map((route) => ({
+  return (yield* Documentation.routes(document, openApi)).map((route) => ({
     ...route,
     handler: route.path === openApiPath ? own ?? route.handler : route.handler,
     endpoint: pageEndpoint("documentation", "GET", route.path, openApi.require)
   }))
-  return { document, routes }
 })

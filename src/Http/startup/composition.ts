@@ -15,8 +15,8 @@ import { config as configuredCors } from "../Cors.ts"
 import { shapeOf } from "../description/pathShape.ts"
 import { documentPaths, isLogged } from "../description/standardEndpoints.ts"
 import * as KernelConfig from "../KernelConfig.ts"
-import type * as OpenApi from "../OpenApi.ts"
 import { config as configuredRateLimits, type RateLimits } from "../RateLimits.ts"
+import { apiOf } from "../registration/group.ts"
 import type { Registration } from "../registration/registration.ts"
 import { type ErrorResponses, makeBadRequest, makeErrorResponses } from "../response/translatedResponses.ts"
 import { routerConfig } from "../routes/errorBoundary.ts"
@@ -65,11 +65,11 @@ export const compose = Effect.fnUntraced(function*(parts: ServiceParts) {
     translations
   }
   const { doors, repositories, routes: registered } = yield* registeredRoutes(made)
-  const { document, monitoring, probes, routes: builtIn } = yield* builtInRoutes(made)
+  const { monitoring, probes, routes: builtIn } = yield* builtInRoutes(made)
   const cors = yield* configuredCors
   const own = [...registered, ...builtIn]
   const mcp = yield* mcpRoutesOf(
-    { ...made, cors, document, routes: own, services: repositories },
+    { ...made, cors, routes: own, services: repositories },
     () => surroundings
   )
   const explorer = yield* explorerRoutesOf({ ...made, monitoring, routes: own }, () => surroundings)
@@ -160,31 +160,36 @@ const liveOf = Effect.gen(function*() {
   }
 })
 
-/** The routes of the MCP server, if the service has one. It loads the protocol, and the OpenAPI document that tools are made of. */
+/**
+ * The routes of the MCP server, if the service has one. It loads the protocol, and makes the OpenAPI document of the registrations that
+ * are exposed, which the tools follow from.
+ */
 const mcpRoutesOf = Effect.fnUntraced(function*(
   { mcp, ...made }:
     & ServiceParts
     & Pick<ServiceSurroundings, "access" | "cors" | "limits" | "respondBadRequest" | "routes">
     & {
       readonly all: ReadonlyArray<ImplementedResource | ImplementedService>
-      /** That of the documentation, if the service has some. */
-      readonly document: Effect.Effect<OpenApi.Document> | undefined
       readonly services: Context.Context<never>
     },
   surroundings: () => ServiceSurroundings
 ) {
   if (mcp === undefined) return undefined
-  const { access, all, api: { id: name } } = made
+  const { access, all, api: { guards, id: name }, registrations } = made
   const { mcpRoutes } = yield* Effect.promise(() => import("./mcpRoutes.ts"))
-  const openApi = { title: name, version: "1.0.0" }
-  const document = made.document === undefined
-    ? servedDocument({ ...made, openApi, schemes: access?.schemes ?? [] })(AccessPolicy.make(all, access !== undefined))
-    : yield* made.document
+  const names = Array.isArray(mcp.expose) ? mcp.expose : Object.values(mcp.expose).flat()
+  const exposed = registrations.filter((one) => names.some((name) => `${name}.`.startsWith(`${one.name}.`)))
+  const documentOf = servedDocument({
+    ...made,
+    api: { api: apiOf(name, exposed, guards) },
+    openApi: made.openApi ?? { title: name, version: "1.0.0" },
+    schemes: access?.schemes ?? []
+  })
   return yield* mcpRoutes({
     ...made,
     name,
     options: mcp,
-    document,
+    document: documentOf(AccessPolicy.make(all, access !== undefined)),
     respondingOf: respondingLater(surroundings)
   })
 })

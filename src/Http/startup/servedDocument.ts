@@ -17,7 +17,7 @@ import * as TokensApi from "../TokensApi.ts"
  * `schemes` the options name them.
  */
 export const servedDocument = ({ api, limits, openApi, rateLimits, registrations, schemes }: {
-  readonly api: KernelApi.Any
+  readonly api: Pick<KernelApi.Any, "api">
   readonly registrations: ReadonlyArray<Registration>
   readonly limits: OpenApi.Options["limits"]
   readonly openApi: OpenApi.Options
