@@ -10,7 +10,7 @@ import { parseAllDocuments } from "yaml"
 import { Keys } from "../../src/index.ts"
 import { rows, variableOf } from "../../src/internal/configurationKeys.ts"
 import { freshDirectory } from "../support/folders.ts"
-import { freePort, printed, runProgram } from "../support/processes.ts"
+import { freePort, patient, printed, runProgram } from "../support/processes.ts"
 import { request, signIn } from "../support/shop.ts"
 
 const page = readFileSync("docs/guides/deployment.md", "utf8")
@@ -207,6 +207,7 @@ describe.skipIf(nginx === undefined && process.env["CI"] === undefined)("nginx",
         const keys = yield* freshDirectory
         yield* Effect.provide(Keys.makePair(`${keys}/keys`, "ES256"), NodeServices.layer)
         const shop = yield* runProgram("examples/shop/main.ts", {
+          ...patient,
           NODE_ENV: "production",
           APPKERNEL_PRIVATE_KEY_PATH: `${keys}/keys/private.pem`,
           APPKERNEL_SERVER_PORT: String(upstream),

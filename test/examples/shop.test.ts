@@ -6,7 +6,7 @@ import { createServer } from "node:net"
 import { dirname, join } from "node:path"
 import { freshDirectory } from "../support/folders.ts"
 import { freshDatabase, onMongo } from "../support/mongo.ts"
-import { complaintsOf, freePort, printed, type Program, programOf, runProgram } from "../support/processes.ts"
+import { complaintsOf, freePort, patient, printed, type Program, programOf, runProgram } from "../support/processes.ts"
 
 const shop = "examples/shop/main.ts"
 const ada = { name: "Ada Lovelace", email: "ada@example.com", password: "analytical engine" }
@@ -25,7 +25,7 @@ type Environment = { readonly [name: string]: string }
 
 const start = Effect.fnUntraced(function*(env: Environment) {
   const port = yield* freePort
-  const program = yield* runProgram(shop, { ...env, APPKERNEL_SERVER_PORT: String(port) })
+  const program = yield* runProgram(shop, { ...patient, ...env, APPKERNEL_SERVER_PORT: String(port) })
   yield* printed(program, "Try next:")
   return { program, base: `http://127.0.0.1:${port}/api/v1` }
 })
@@ -36,7 +36,11 @@ type Started = Effect.Success<ReturnType<typeof start>>
 const npmStart = (env: NodeJS.ProcessEnv) =>
   Effect.acquireRelease(
     Effect.sync((): Program => {
-      const started = spawn("npm", ["start"], { env, detached: true, stdio: ["ignore", "pipe", "pipe"] })
+      const started = spawn("npm", ["start"], {
+        env: { ...patient, ...env },
+        detached: true,
+        stdio: ["ignore", "pipe", "pipe"]
+      })
       return programOf(started)
     }),
     ({ ended, process: { pid } }) =>

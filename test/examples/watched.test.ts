@@ -7,7 +7,7 @@ import { createServer } from "node:http"
 import { dirname, join } from "node:path"
 import { parse } from "yaml"
 import { freshDirectory } from "../support/folders.ts"
-import { freePort, printed, programOf, runProgram } from "../support/processes.ts"
+import { freePort, patient, printed, programOf, runProgram } from "../support/processes.ts"
 import { atOnce, bearer } from "../support/rest.ts"
 import { request, signIn } from "../support/shop.ts"
 
@@ -38,6 +38,7 @@ const ada = { name: "Ada Lovelace", email: "ada@example.com", password: "analyti
 const shopAt = Effect.fnUntraced(function*(env: { readonly [name: string]: string }) {
   const port = yield* freePort
   const program = yield* runProgram("examples/shop/main.ts", {
+    ...patient,
     ...env,
     APPKERNEL_EMBEDDED_PATH: join(yield* freshDirectory, "data"),
     APPKERNEL_SERVER_PORT: String(port),

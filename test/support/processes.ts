@@ -40,6 +40,9 @@ export const runProgram = (
     }
   )
 
+/** For the shop, which refuses requests while its processor is busy. A machine that runs tests is. */
+export const patient = { APPKERNEL_OVERLOAD_MAX_DELAY: "1 minute" }
+
 /** A process that has just been started, with its output. */
 export const programOf = (process_: ChildProcess): Program => {
   let output = ""
