@@ -265,21 +265,26 @@ describe("appkernel", () => {
         `${folder}/program.ts`,
         "import { pathToFileURL } from \"node:url\"\n" +
           "console.log(import.meta.main, import.meta.url === pathToFileURL(process.argv[1]!).href, ...process.argv.slice(2))\n" +
-          "import \"./first.ts\"\n" +
-          "import \"./second.ts\"\n" +
+          "import \"first/index.js\"\n" +
+          "import \"second/index.js\"\n" +
           "await import(\"./other.ts\")\n" +
           "await import(\"./another.ts\")"
       )
-      // What a start loads is divided for none of the parts that are loaded later.
-      yield* files.writeFileString(`${folder}/first.ts`, "export const first = process.argv.length")
-      yield* files.writeFileString(`${folder}/second.ts`, "export const second = process.argv.length")
+      // The modules of packages that a start loads are one file, whichever later parts import them.
+      for (const name of ["first", "second"]) {
+        yield* files.makeDirectory(`${folder}/node_modules/${name}`, { recursive: true })
+        yield* files.writeFileString(
+          `${folder}/node_modules/${name}/index.js`,
+          `export const ${name} = process.argv.length`
+        )
+      }
       yield* files.writeFileString(
         `${folder}/other.ts`,
-        "import { first } from \"./first.ts\"\nif (import.meta.main) console.log(\"started\", first)"
+        "import { first } from \"first/index.js\"\nif (import.meta.main) console.log(\"started\", first)"
       )
       yield* files.writeFileString(
         `${folder}/another.ts`,
-        "import { second } from \"./second.ts\"\nif (second === 0) console.log(second)"
+        "import { second } from \"second/index.js\"\nif (second === 0) console.log(second)"
       )
       assert.strictEqual((yield* run("build", `${folder}/program.ts`, "--out", `${folder}/out`)).code, 0)
       assert.deepStrictEqual(
@@ -296,6 +301,31 @@ describe("appkernel", () => {
       yield* files.remove(`${folder}/out/.compiled`, { recursive: true })
       yield* files.writeFileString(`${folder}/out/.compiled`, "no folder")
       assert.deepStrictEqual(yield* start, { stdout: "true true a b\n", stderr: "" })
+    }).pipe(Effect.provide(NodeServices.layer)))
+
+  it.live("build: a module awaits another one, which is loaded later and imports what a start loads", () =>
+    Effect.gen(function*() {
+      const files = yield* FileSystem.FileSystem
+      const folder = yield* freshDirectory
+      yield* files.symlink(path.join(root, "node_modules"), `${folder}/node_modules`)
+      yield* files.writeFileString(
+        `${folder}/program.ts`,
+        "import { Effect } from \"effect\"\n" +
+          "import { common } from \"./common.ts\"\n" +
+          "import { words } from \"./words.ts\"\n" +
+          "console.log(Effect.runSync(words), common)"
+      )
+      yield* files.writeFileString(`${folder}/common.ts`, "export const common = process.argv.length")
+      yield* files.writeFileString(`${folder}/words.ts`, "export const { words } = await import(\"./dialect.ts\")")
+      yield* files.writeFileString(
+        `${folder}/dialect.ts`,
+        "import { Effect } from \"effect\"\n" +
+          "import { common } from \"./common.ts\"\n" +
+          "export const words = Effect.succeed(common + 1)"
+      )
+      assert.strictEqual((yield* run("build", `${folder}/program.ts`, "--out", `${folder}/out`)).code, 0)
+      const program = yield* runProgram(`${folder}/out/main.mjs`, {})
+      assert.deepStrictEqual([yield* program.ended, program.output()], [0, "3 2\n"])
     }).pipe(Effect.provide(NodeServices.layer)))
 
   it.live("has the version of the package, which names it", () =>

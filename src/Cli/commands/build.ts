@@ -189,14 +189,16 @@ const started: Plugin = {
 }
 
 /**
- * What each start loads is one file beside the program's own, since Node takes as long for a module as for a thousand lines of one.
- * Otherwise it is divided by which of the parts that are loaded later have it as well.
+ * The modules of packages and of the framework that each start loads are one file beside the program's own, since Node takes as long for
+ * a module as for a thousand lines of one. Otherwise they are divided by which of the parts that are loaded later import them. The user's
+ * modules are not in that file: a module may await such a part while it is loaded, and the part would wait for the file.
  */
-const initial: CodeSplittingGroup = {
+const initial = (framework: string): CodeSplittingGroup => ({
   debugName: "initial",
-  name: (id, modules) => modules.getModuleInfo(id)?.isEntry === true ? null : "initial",
+  name: (id) =>
+    id.startsWith(framework) || /[/\\]node_modules[/\\]/u.test(id) || id.startsWith("\0") ? "initial" : null,
   tags: ["$initial"]
-}
+})
 
 /** Writes the program and answers with the packages that it needs beside it. */
 const bundle = Effect.fnUntraced(function*(input: string, dir: string) {
@@ -205,6 +207,8 @@ const bundle = Effect.fnUntraced(function*(input: string, dir: string) {
     try: () => import("rolldown"),
     catch: () => new CommandFailed({ detail: "The command build needs rolldown: npm install --save-dev rolldown" })
   })
+  // That of the sources, or that of what is built of them.
+  const framework = yield* path.fromFileUrl(new URL("../../", import.meta.url))
   const built = yield* Effect.acquireRelease(
     attempt(() => {
       const resolve = { conditionNames: [...conditions(), "node", "import"] }
@@ -218,7 +222,7 @@ const bundle = Effect.fnUntraced(function*(input: string, dir: string) {
       format: "esm",
       entryFileNames: programFile,
       chunkFileNames: "[name]-[hash].mjs",
-      codeSplitting: { groups: [initial] },
+      codeSplitting: { groups: [initial(framework)] },
       minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
       keepNames: true
     })
