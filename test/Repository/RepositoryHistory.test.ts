@@ -34,7 +34,7 @@ const repositories = Layer.mergeAll(Repository.layer(Contract), Repository.layer
 
 /** What a repository keeps of the states of documents, whichever store is under it. */
 storeMatrix((name, store, server) => {
-  // So many documents change at once in one of the tests: a server in Python takes a while.
+  // One test changes this many documents at once. SecantusDB is slow.
   const many = server?.name.startsWith("SecantusDB") === true ? 1_000 : 10_000
   it.layer(repositories.pipe(Layer.provideMerge(store)))(`History / ${name}`, (it) => {
     // Attempts of a transaction after the first may wait for a moment.

@@ -7,7 +7,7 @@ import { join } from "node:path"
 import { served } from "../../examples/payments.ts"
 import { engine } from "../../examples/shop/engine.ts"
 import { freshDirectory } from "../support/folders.ts"
-import { freePort, printed, runProgram } from "../support/processes.ts"
+import { freePort, patient, printed, runProgram } from "../support/processes.ts"
 import { bearer } from "../support/rest.ts"
 import { request, signIn, surroundings } from "../support/shop.ts"
 
@@ -28,6 +28,7 @@ describe("The shop, with its payments taken by another process", () => {
         const [port, shopPort] = [yield* freePort, yield* freePort]
         const payments = yield* startPayments(port, join(folder, "payments"))
         const shop = yield* runProgram("examples/shop/main.ts", {
+          ...patient,
           APPKERNEL_EMBEDDED_PATH: join(folder, "shop"),
           APPKERNEL_SERVER_PORT: String(shopPort),
           SHOP_PAYMENTS_URL: `http://127.0.0.1:${port}`

@@ -4,7 +4,7 @@ import { spawn } from "node:child_process"
 import * as path from "node:path"
 import { inBrowser } from "../support/browser.ts"
 import { freshDirectory } from "../support/folders.ts"
-import { freePort, printed, programOf } from "../support/processes.ts"
+import { freePort, patient, printed, programOf } from "../support/processes.ts"
 import { builtFrom, compileCache } from "../support/programs.ts"
 import { request } from "../support/shop.ts"
 
@@ -17,7 +17,7 @@ const startShop = (env: NodeJS.ProcessEnv) =>
       const built = yield* Effect.promise(() => builtFrom(main))
       const program = programOf(
         spawn(process.execPath, [built], {
-          env: { PATH: process.env["PATH"], NODE_COMPILE_CACHE: compileCache(), ...env },
+          env: { PATH: process.env["PATH"], NODE_COMPILE_CACHE: compileCache(), ...patient, ...env },
           detached: true,
           stdio: ["ignore", "pipe", "pipe"]
         })

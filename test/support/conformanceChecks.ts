@@ -14,7 +14,7 @@ export const checksOf = (document: Json): Checks => {
   const rooted = (schema: Json, root: string): Json =>
     JSON.parse(JSON.stringify(schema).replaceAll("\"#/components/", `"${root}#/components/`))
   const compiled = new Map<Json, ReturnType<typeof ajv.compile>>()
-  // Many operations have the same answers: to compile one takes longer than to check all that are like it.
+  // Many operations have equal schemas. To compile a schema takes longer than to check all answers against it.
   const byText = new Map<string, ReturnType<typeof ajv.compile>>()
   const validatorOf = (schema: Json, isAnswer: boolean) => {
     const known = compiled.get(schema)

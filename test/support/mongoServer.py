@@ -1,6 +1,6 @@
 """Runs SecantusDB with what tests would spend most of their time in made faster, and images of each change."""
 import wiredtiger
-import swig_wiredtiger  # Which that package puts on the path.
+import swig_wiredtiger  # The package wiredtiger puts this module on the path.
 from secantus import changestreams, cli, commands, query, transactions
 from secantus.storage import Storage, WriteConflictError
 from wiredtiger.intpacking import pack_int, unpack_int
@@ -118,7 +118,7 @@ def unpacked(fmt, data):
     return values
 
 
-# Cursors use those of this module, of which the package has copies.
+# Cursors call the functions of this module. The package has only copies of them.
 swig_wiredtiger.pack = packed
 swig_wiredtiger.unpack = unpacked
 query._resolve_bitmask = mask_of
@@ -126,6 +126,6 @@ changestreams.project = with_image
 transactions.TransactionRegistry._prune_retryable_locked = forget
 Storage._find_seq_for_ts_scan = first_since
 Storage.commit_user_transaction = commit_or_conflict
-# It looked into a table after each command, whether slow ones are recorded.
+# The server reads after each command whether it records slow ones. Tests record none.
 commands._maybe_record_profile = lambda *_: None
 exit(cli.main())

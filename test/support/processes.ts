@@ -40,7 +40,10 @@ export const runProgram = (
     }
   )
 
-/** For the shop, which refuses requests while its processor is busy. A machine that runs tests is. */
+/**
+ * The shop refuses requests that wait for a busy processor. With this they wait for up to a minute, since tests keep the processor
+ * busy.
+ */
 export const patient = { APPKERNEL_OVERLOAD_MAX_DELAY: "1 minute" }
 
 /** A process that has just been started, with its output. */

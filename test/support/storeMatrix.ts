@@ -28,8 +28,8 @@ export const routeStores = (
 }
 
 /**
- * Runs a contract on the stores that have images of documents before and after a change. Change streams keep other servers
- * than MongoDB's from other work, and the end of their one log is that of all tests.
+ * Runs a contract on the stores that have images of documents before and after a change. Other servers than MongoDB have no
+ * images. Their change streams block other work. All tests share their one log, so its end moves at any time.
  */
 export const storesWithImages = (
   contract: (name: "memory" | "embedded" | "mongodb", store: Layer.Layer<DocumentStore.DocumentStore>) => void

@@ -369,7 +369,7 @@ storesWithImages((name, store) =>
         yield* insert("a", "ann")
         const now = yield* request("GET", `${changes}?offset=now`)
         const [, rights] = String(now.headers["stream-next-offset"]).split(".")
-        const dead = name !== "mongodb" ? "0000000000000000_0" : "0000000000000001_00"
+        const dead = name === "mongodb" ? "0000000000000001_00" : "0000000000000000_0"
         for (let i = 0; i < 3; i++) {
           for (const mode of ["", "&live=sse", "&live=long-poll"]) {
             const { headers, status } = yield* request("GET", `${changes}?offset=${dead}.${rights}${mode}`)

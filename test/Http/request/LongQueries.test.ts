@@ -31,6 +31,7 @@ const queries: ReadonlyArray<readonly [name: string, path: string]> = [
   ]
 ]
 
+// A database server searches in its own process. These stores search in the process that answers.
 embeddedStores((name, store) =>
   it.layer(serving(engine, store), { excludeTestServices: true })(
     `long queries / ${name}`,
