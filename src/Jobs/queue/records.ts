@@ -53,7 +53,7 @@ export interface HandOver {
 }
 
 /** What a taker has to know of a record. */
-export interface NewRecord {
+interface NewRecord {
   readonly _id: string
   readonly queue: string
   readonly key: string
