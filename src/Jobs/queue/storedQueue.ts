@@ -3,8 +3,8 @@
  * it is part of that fiber's transaction. A claim moves a record's `due` to the end of a lock, which is moved on while the work
  * lasts; whoever comes after the end takes the record, and what the earlier one says of it then has no effect.
  *
- * In a store that one process alone has, two things save waits for the disk. Records that will be taken within some milliseconds are
- * claimed ahead, and a new record that somebody here can have at once is stored as claimed.
+ * In a store that one process alone has, a new record that somebody here waits for is stored as claimed, so that it waits for the disk
+ * once.
  */
 import { rejectDuplicateKey } from "@appkernel/document-store/shared"
 import { dateOf } from "@appkernel/mql/values"
@@ -32,6 +32,7 @@ import {
   earlierIndexes,
   type HandOver,
   jobIdOf,
+  type LocalQueue,
   localQueue,
   pending,
   queuedJobs,
@@ -124,18 +125,29 @@ export const makeQueueStore = Effect.fnUntraced(function*(
     Effect.forkScoped
   )
 
-  /** Says what has become of records. */
+  let isClosed = false
+
+  /** Tells who waits that there may be something to take. */
+  const wakeOf = (claims: ReadonlyArray<Taken>) =>
+    Effect.sync(() => {
+      for (const { queue } of claims) localQueue(store, queue).wake.openUnsafe()
+    })
+
+  /** Stores what has become of records. */
   const settle = (claims: ReadonlyArray<Taken>, change: (now: number) => Update) =>
     Effect.flatMap(Clock.currentTimeMillis, (now) => updated(claims, withoutLock(change(now)))).pipe(
-      Effect.retry(Schedule.spaced("500 millis").pipe(Schedule.upTo({ duration: lockTime }))),
+      Effect.retry({
+        schedule: Schedule.spaced("500 millis").pipe(Schedule.upTo({ duration: lockTime })),
+        while: () => !isClosed
+      }),
       // The lock ends, and the job is done once more.
-      Effect.catchCause((cause) => Effect.logWarning("Can't store the end of a job", cause)),
+      Effect.catchCause((cause) =>
+        Effect.andThen(Effect.logWarning("Can't store the end of a job", cause), wakeOf(claims))
+      ),
       Effect.ensuring(Effect.sync(() => {
         for (const claim of claims) {
           held.delete(claim)
-          const { settled, wake } = localQueue(store, claim.queue)
-          wake.openUnsafe()
-          settled.openUnsafe()
+          localQueue(store, claim.queue).settled.openUnsafe()
         }
       }))
     )
@@ -144,7 +156,12 @@ export const makeQueueStore = Effect.fnUntraced(function*(
   const done = yield* Queue.bounded<Taken>(maxUnstored)
   const storeDone = (claims: ReadonlyArray<Taken>) =>
     settle(claims, (now) => ({ $set: { state: "done", ended: dateOf(now) }, $unset: { due: "" } }))
-  yield* Effect.addFinalizer(() => Effect.flatMap(Queue.clear(done), storeDone))
+  // Whoever waits for room has it then.
+  const storeRest: Effect.Effect<void> = Effect.flatMap(
+    Queue.clear(done),
+    (claims) => claims.length === 0 ? Effect.void : Effect.andThen(storeDone(claims), storeRest)
+  )
+  yield* Effect.addFinalizer(() => storeRest)
   yield* Effect.uninterruptibleMask((restore) => Effect.flatMap(restore(Queue.takeAll(done)), storeDone)).pipe(
     Effect.forever,
     Effect.forkScoped
@@ -157,7 +174,10 @@ export const makeQueueStore = Effect.fnUntraced(function*(
     }))
 
   const giveBack = (claims: ReadonlyArray<Claim>) =>
-    settle(claims, (now) => ({ $set: { state: "waiting", due: dateOf(now) }, $inc: { attempts: -1 } }))
+    Effect.ensuring(
+      settle(claims, (now) => ({ $set: { state: "waiting", due: dateOf(now) }, $inc: { attempts: -1 } })),
+      wakeOf(claims)
+    )
 
   /** Takes up to so many records that are due. Of several processes that find the same ones, one gets each. */
   const claim = Effect.fnUntraced(function*(
@@ -228,15 +248,18 @@ export const makeQueueStore = Effect.fnUntraced(function*(
     return yield* next === undefined ? Effect.never : Effect.sleep(Math.max(0, Number(next["due"]) - now))
   })
 
+  const runClaims = Effect.runForkWith(yield* Effect.context())
   const takings = new Map<string, Taking>()
-  let isClosed = false
   yield* Effect.addFinalizer(() => {
     isClosed = true
     return Effect.forEach(takings, ([name, own]) => {
-      localQueue(store, name).handOver = undefined
-      const ended = own.claiming === undefined ? Effect.void : Fiber.interrupt(own.claiming)
-      return Effect.andThen(ended, keepReady(own, 0))
-    }, { discard: true })
+      const local = localQueue(store, name)
+      if (local.handOver === own.handOver) local.handOver = undefined
+      return (own.claiming === undefined ? Effect.void : Fiber.interrupt(own.claiming)).pipe(
+        Effect.andThen(keepReady(own, 0)),
+        Effect.andThen(Queue.shutdown(own.ready))
+      )
+    }, { concurrency: "unbounded", discard: true })
   })
 
   /** Gives back what is ready, but for so many of the first. */
@@ -244,48 +267,47 @@ export const makeQueueStore = Effect.fnUntraced(function*(
     Effect.suspend(() =>
       Queue.sizeUnsafe(ready) <= count ? Effect.void : Effect.flatMap(Queue.clear(ready), (results) => {
         Queue.offerAllUnsafe(ready, results.slice(0, count))
-        return giveBack(Arr.getSuccesses(results.slice(count)))
+        return giveBack(results.slice(count).flatMap((exit) => Exit.isSuccess(exit) ? [exit.value] : []))
       })
     )
 
-  /** Whoever no longer waits leaves nothing that was claimed for him: others have it at once, and it was no attempt. */
-  const leaveNone = (own: Taking) => Effect.suspend(() => keepReady(own, own.waiting + own.ahead))
-
-  /** Claims once for all who take from a queue, when there is less than they want. */
+  /** Claims once for all who wait for a record of a queue. */
   const claimMore = (name: string, own: Taking) => {
     const local = localQueue(store, name)
     return Effect.uninterruptibleMask((restore) =>
       Effect.gen(function*() {
         yield* restore(own.wanted.await)
         own.wanted.closeUnsafe()
-        if (missing(own) === 0) return
+        const limit = missing(own)
+        if (limit === 0) return
         if (isAlone && !local.isRecovered) {
           yield* recover(name)
           local.isRecovered = true
         }
-        if (isAlone) measure(own, yield* Clock.currentTimeMillis)
         local.wake.closeUnsafe()
-        const limit = missing(own)
         own.coming = 0
+        own.given = 0
         const claims = yield* claim(name, own.maxAttempts, limit)
         own.isBehind = claims.length === limit
-        Queue.offerAllUnsafe(own.ready, claims.map(Result.succeed))
-        yield* claims.length > 0 ? leaveNone(own) : restore(Effect.raceFirst(local.wake.await, pause(name)))
+        Queue.offerAllUnsafe(own.ready, claims.map(Exit.succeed))
+        yield* claims.length > 0
+          // What was claimed for those who have gone, and not for those who were given another one, is for others.
+          ? keepReady(own, own.waiting + own.given)
+          : restore(Effect.raceFirst(local.wake.await, pause(name)))
         own.wanted.openUnsafe()
       }).pipe(
-        Effect.catch((error) =>
-          Effect.sync(() => {
-            Queue.offerAllUnsafe(own.ready, Arr.makeBy(own.waiting, () => Result.fail(error)))
+        Effect.catchCause((cause) =>
+          isClosed ? Effect.failCause(cause) : Effect.sync(() => {
+            Queue.offerAllUnsafe(own.ready, Arr.makeBy(missing(own), () => Exit.failCause(cause)))
           })
         )
       )
     )
   }
 
-  /** Has a new record stored as claimed, if no other is due and somebody can have it at once. */
+  /** Has a new record stored as claimed, if no other is known to be due and somebody waits for one. */
   const handOver = (own: Taking, now: number): HandOver | undefined => {
-    measure(own, now)
-    if (Queue.sizeUnsafe(own.ready) + own.coming >= own.waiting + own.ahead) return undefined
+    if (own.isBehind || Queue.sizeUnsafe(own.ready) + own.coming >= own.waiting) return undefined
     own.coming++
     const taken = { token: thisStore, attempts: 1, due: soon(now) }
     return {
@@ -294,30 +316,46 @@ export const makeQueueStore = Effect.fnUntraced(function*(
         Effect.flatMap(Clock.currentTimeMillis, (now) => {
           const claim = { ...record, ...taken }
           held.add(claim)
+          own.coming = Math.max(0, own.coming - 1)
           // A transaction may have lasted until somebody else may take it.
           if (isClosed || claim.due.getTime() - now < lockTime / 2) return giveBack([claim])
-          own.coming = Math.max(0, own.coming - 1)
+          own.given++
           isHolding.openUnsafe()
-          Queue.offerUnsafe(own.ready, Result.succeed(claim))
+          Queue.offerUnsafe(own.ready, Exit.succeed(claim))
           return Effect.void
         })
     }
   }
 
-  const takingOf = (name: string, maxAttempts: number) =>
-    Effect.suspend(() => {
-      const known = takings.get(name)
-      if (known !== undefined) return Effect.succeed(known)
-      return Effect.tap(makeTaking(maxAttempts), (own) => {
-        takings.set(name, own)
-        const local = localQueue(store, name)
-        if (isAlone) local.handOver = (now) => !own.isBehind ? handOver(own, now) : undefined
-        // It ends after those who take, which may be added to the scope at any time.
-        return Effect.map(Effect.forkDetach(Effect.forever(claimMore(name, own))), (fiber) => {
-          own.claiming = fiber
-        })
-      })
-    })
+  const takingOf = (name: string, maxAttempts: number): Effect.Effect<Taking> => {
+    const known = takings.get(name)
+    return known === undefined
+      ? Effect.map(
+        Queue.unbounded<Exit.Exit<Claim, StoreError>>(),
+        (ready) => takings.get(name) ?? makeTaking(name, maxAttempts, ready)
+      )
+      : Effect.succeed(known)
+  }
+
+  const makeTaking = (name: string, maxAttempts: number, ready: Taking["ready"]): Taking => {
+    const own: Taking = {
+      maxAttempts,
+      ready,
+      wanted: Latch.makeUnsafe(false),
+      // A record that was not begun when its process was killed must not have used its only attempt.
+      handOver: isAlone && maxAttempts > 1 ? (now) => handOver(own, now) : undefined,
+      claiming: undefined,
+      waiting: 0,
+      coming: 0,
+      given: 0,
+      isBehind: true
+    }
+    takings.set(name, own)
+    // It ends after those who take, who may be added to the scope at any time.
+    own.claiming = runClaims(Effect.forever(claimMore(name, own)))
+    if (own.handOver !== undefined) localQueue(store, name).handOver = own.handOver
+    return own
+  }
 
   const next = (own: Taking, restore: Restore): Effect.Effect<Claim, StoreError> =>
     Effect.suspend(() => {
@@ -327,15 +365,15 @@ export const makeQueueStore = Effect.fnUntraced(function*(
     }).pipe(
       Effect.onExit((exit) => {
         own.waiting--
-        own.taken++
-        return Exit.isSuccess(exit) ? Effect.void : leaveNone(own)
+        // Whoever no longer waits leaves nothing: others have it at once, and it was no attempt.
+        return Exit.isSuccess(exit) ? Effect.void : Effect.suspend(() => keepReady(own, own.waiting))
       }),
-      Effect.flatMap(Effect.fromResult)
+      Effect.flatten
     )
 
   const take: Port["take"] = ({ maxAttempts, name, retryDelay }) =>
     Effect.uninterruptibleMask((restore) =>
-      takingOf(name, maxAttempts).pipe(
+      Effect.suspend(() => isClosed ? Effect.interrupt : takingOf(name, maxAttempts)).pipe(
         Effect.flatMap((own) => next(own, restore)),
         failing("Can't take a job"),
         Effect.flatMap((claim) => {
@@ -357,13 +395,16 @@ export const makeQueueStore = Effect.fnUntraced(function*(
             if (Cause.hasInterruptsOnly(exit.cause)) return giveBack([claim])
             if (claim.attempts >= maxAttempts) return bury(claim, exit.cause)
             return Effect.flatMap(retryDelay(claim.attempts), (delay) =>
-              settle([claim], (now) => ({
-                $set: {
-                  state: "waiting",
-                  due: dateOf(now + Duration.toMillis(delay)),
-                  failure: failureOf(exit.cause)
-                }
-              })))
+              Effect.ensuring(
+                settle([claim], (now) => ({
+                  $set: {
+                    state: "waiting",
+                    due: dateOf(now + Duration.toMillis(delay)),
+                    failure: failureOf(exit.cause)
+                  }
+                })),
+                wakeOf([claim])
+              ))
           }
           // It ends after what is added after it: the lock is kept until the end is stored, also while the process stops.
           return Effect.as(
@@ -395,53 +436,22 @@ export const makeQueueStore = Effect.fnUntraced(function*(
 interface Taking {
   readonly maxAttempts: number
   /** What is claimed, or why nothing can be. */
-  readonly ready: Queue.Queue<Result.Result<Claim, StoreError>>
+  readonly ready: Queue.Queue<Exit.Exit<Claim, StoreError>>
   /** Opened when more is to be claimed. */
   readonly wanted: Latch.Latch
-  claiming: Fiber.Fiber<unknown> | undefined
+  claiming: Fiber.Fiber<unknown, unknown> | undefined
+  readonly handOver: LocalQueue["handOver"]
   waiting: number
-  /** How many are claimed before somebody waits for them. */
-  ahead: number
-  /** How many were taken since the last claim, and when that was. */
-  taken: number
-  claimed: number
-  /** Of new records that are stored as taken, how many are not ready yet. */
+  /** Of new records that are stored as claimed, about how many are not ready yet: some are rolled back. */
   coming: number
+  /** How many of them have become ready since the last claim began. */
+  given: number
   /** Whether more may be due than was claimed at the last time. */
   isBehind: boolean
 }
 
-const makeTaking = (maxAttempts: number): Effect.Effect<Taking> =>
-  Effect.map(Queue.unbounded<Result.Result<Claim, StoreError>>(), (ready) => ({
-    maxAttempts,
-    ready,
-    wanted: Latch.makeUnsafe(false),
-    claiming: undefined,
-    waiting: 0,
-    ahead: 0,
-    taken: 0,
-    claimed: 0,
-    coming: 0,
-    isBehind: true
-  }))
-
 /** How many records are to be claimed. */
-const missing = ({ ahead, ready, waiting }: Taking): number => {
-  const size = Queue.sizeUnsafe(ready)
-  return size < waiting || size < ahead / 2 ? waiting + ahead - size : 0
-}
-
-/** Sees how many are taken in a time that is too short to matter, so that those can be claimed ahead. */
-const measure = (own: Taking, now: number): void => {
-  const elapsed = now - own.claimed
-  if (elapsed < aheadMillis) return
-  own.ahead = Math.min(maxAhead, Math.floor(own.taken * aheadMillis / elapsed))
-  own.taken = 0
-  own.claimed = now
-}
-
-const aheadMillis = 20
-const maxAhead = 256
+const missing = ({ ready, waiting }: Taking): number => Math.max(0, waiting - Queue.sizeUnsafe(ready))
 
 type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 

@@ -1,5 +1,18 @@
 import { assert, it } from "@effect/vitest"
-import { Deferred, Duration, Effect, Exit, Fiber, Layer, Random, Ref, Schedule, Schema, Scope } from "effect"
+import {
+  Array as Arr,
+  Deferred,
+  Duration,
+  Effect,
+  Exit,
+  Fiber,
+  Layer,
+  Random,
+  Ref,
+  Schedule,
+  Schema,
+  Scope
+} from "effect"
 import { PersistedQueue } from "effect/persistence"
 import { DocumentStore, Repository } from "../../../src/index.ts"
 import { makeQueueStore, offerRecord } from "../../../src/Jobs/queue/storedQueue.ts"
@@ -390,68 +403,112 @@ export const storedQueueContract = <E>(name: string, store: Layer.Layer<Document
         assert.deepInclude(yield* Fiber.join(yield* take), { id: "2", attempts: 1 })
       }).pipe(Effect.scoped))
 
-    it.effect("stores a new record as taken while others wait for one, and in a queue without others claims nothing", () =>
-      Effect.gen(function*() {
-        if (name === "mongodb") return
-        const store = yield* DocumentStore.DocumentStore
-        let claims = 0
-        const counting: typeof store = {
-          ...store,
-          updateMany: (...args) => {
-            if (!("token" in args[1])) claims++
-            return store.updateMany(...args)
-          }
-        }
-        const port = yield* makeQueueStore(counting, { lock: "60 seconds" })
-        const offer = (id: string) =>
-          offerRecord(counting, { name: "handed", id, element: id, isCustomId: false, delay: undefined })
-        const take = Effect.scoped(Effect.map(port.take(takeOf("handed")), ({ attempts, id }) => [id, attempts]))
-        const waiting = yield* Effect.forkScoped(Effect.all([take, take, take], { concurrency: 3 }))
-        // They have seen that there is none.
-        yield* Effect.sleep("30 millis")
-        const before = claims
-        yield* Repository.transaction(Effect.andThen(offer("1"), offer("2")))
-        yield* offer("3")
-        assert.deepStrictEqual(yield* Fiber.join(waiting), [["1", 1], ["2", 1], ["3", 1]])
-        assert.strictEqual(claims, before)
-        assert.deepStrictEqual((yield* doneOf("handed")).map(({ key }) => key), ["1", "2", "3"])
-        // Nobody waits, and few have come since.
-        yield* Effect.sleep("100 millis")
-        yield* offer("4")
-        assert.deepInclude((yield* recordsOf("handed")).at(-1), { key: "4", state: "waiting", attempts: 0 })
-        assert.deepStrictEqual(yield* take, ["4", 1])
-        // What is rolled back takes nobody's place for long.
-        const last = yield* Effect.forkScoped(take)
-        yield* Effect.sleep("30 millis")
-        yield* Effect.exit(Repository.transaction(Effect.andThen(offer("never"), Effect.fail("rolled back"))))
-        yield* offer("5")
-        assert.deepStrictEqual(yield* Fiber.join(last), ["5", 1])
-      }).pipe(Effect.scoped))
-
-    it.effect("has what was stored as taken again, where it comes when nobody takes any more or its lock may end", () =>
-      Effect.gen(function*() {
-        if (name === "mongodb") return
-        const store = yield* DocumentStore.DocumentStore
-        const process = yield* Scope.make()
-        const port = yield* Scope.provide(makeQueueStore(store, { lock: "100 millis" }), process)
-        const offer = (id: string) =>
-          offerRecord(store, { name: "late", id, element: id, isCustomId: false, delay: undefined })
-        const take = Effect.scoped(Effect.map(port.take(takeOf("late")), ({ attempts, id }) => [id, attempts]))
-        const waiting = yield* Effect.forkScoped(Effect.all([take, take], { concurrency: 2 }))
-        yield* Effect.sleep("30 millis")
-        yield* Repository.transaction(Effect.andThen(offer("1"), Effect.sleep("80 millis")))
-        yield* offer("2")
-        assert.sameDeepMembers(yield* Fiber.join(waiting), [["1", 1], ["2", 1]])
-        const last = yield* Effect.forkScoped(take)
-        yield* Effect.sleep("10 millis")
-        yield* Repository.transaction(Effect.gen(function*() {
+    it.effect.skipIf(name === "mongodb")(
+      "stores a new record as claimed for who waits for one, which claims nothing",
+      () =>
+        Effect.gen(function*() {
+          const { claims, hasSeenNone, offer, take, takes } = yield* counted("handed")
+          const waiting = yield* takes(3)
+          yield* hasSeenNone
+          const before = claims()
+          yield* Repository.transaction(Effect.gen(function*() {
+            yield* offer("1")
+            yield* offer("2")
+            assert.deepStrictEqual(yield* statesOf("handed"), ["running", "running"])
+          }))
           yield* offer("3")
-          yield* Fiber.interrupt(last)
-          yield* Scope.close(process, Exit.void)
-        }))
-        const next = yield* makeQueueStore(store, { lock: "60 seconds" })
-        const again = Effect.scoped(Effect.map(next.take(takeOf("late")), ({ attempts, id }) => [id, attempts]))
-        assert.deepStrictEqual(yield* again, ["3", 1])
+          assert.deepStrictEqual(yield* Fiber.join(waiting), [["1", 1], ["2", 1], ["3", 1]])
+          assert.strictEqual(claims(), before)
+          assert.deepStrictEqual((yield* doneOf("handed")).map(({ key }) => key), ["1", "2", "3"])
+          // Nobody waits.
+          yield* offer("4")
+          assert.deepStrictEqual((yield* statesOf("handed")).at(-1), "waiting")
+          assert.deepStrictEqual(yield* take, ["4", 1])
+        }).pipe(Effect.scoped)
+    )
+
+    it.effect.skipIf(name === "mongodb")(
+      "is no worse for what was stored as claimed and rolled back",
+      () =>
+        Effect.gen(function*() {
+          const { hasSeenNone, offer, takes } = yield* counted("handed back")
+          const waiting = yield* takes(1)
+          yield* hasSeenNone
+          yield* Effect.exit(Repository.transaction(Effect.gen(function*() {
+            yield* offer("never")
+            assert.deepStrictEqual(yield* statesOf("handed back"), ["running"])
+            return yield* Effect.fail("rolled back")
+          })))
+          yield* offer("1")
+          assert.deepStrictEqual(yield* Fiber.join(waiting), [["1", 1]])
+        }).pipe(Effect.scoped)
+    )
+
+    it.effect.skipIf(name === "mongodb")(
+      "gives back what was stored as claimed, where nobody takes any more",
+      () =>
+        Effect.gen(function*() {
+          const process = yield* Scope.make()
+          const { hasSeenNone, offer, takes } = yield* Scope.provide(counted("late"), process)
+          const waiting = yield* takes(1)
+          yield* hasSeenNone
+          yield* Repository.transaction(Effect.gen(function*() {
+            yield* offer("1")
+            assert.deepStrictEqual(yield* statesOf("late"), ["running"])
+            yield* Fiber.interrupt(waiting)
+            yield* Scope.close(process, Exit.void)
+          }))
+          const next = yield* counted("late")
+          assert.deepStrictEqual(yield* next.take, ["1", 1])
+        }).pipe(Effect.scoped)
+    )
+
+    it.effect.skipIf(name === "mongodb")(
+      "gives back what was stored as claimed by a transaction that took half of the lock",
+      () =>
+        Effect.gen(function*() {
+          const { hasSeenNone, offer, takes } = yield* counted("slow", "2 seconds")
+          const waiting = yield* takes(1)
+          yield* hasSeenNone
+          yield* Repository.transaction(Effect.gen(function*() {
+            yield* offer("1")
+            assert.deepStrictEqual(yield* statesOf("slow"), ["running"])
+            yield* Effect.sleep("1200 millis")
+          }))
+          assert.deepStrictEqual((yield* Fiber.join(waiting)).map(([id]) => id), ["1"])
+        }).pipe(Effect.scoped)
+    )
+
+    it.effect.skipIf(name === "mongodb")(
+      "stores nothing as claimed that has one attempt only",
+      () =>
+        Effect.gen(function*() {
+          const { hasSeenNone, offer, takes } = yield* counted("once", "60 seconds", 1)
+          const waiting = yield* takes(1)
+          yield* hasSeenNone
+          yield* Repository.transaction(Effect.gen(function*() {
+            yield* offer("1")
+            assert.deepStrictEqual(yield* statesOf("once"), ["waiting"])
+          }))
+          assert.deepStrictEqual(yield* Fiber.join(waiting), [["1", 1]])
+        }).pipe(Effect.scoped)
+    )
+
+    it.effect("goes on after a defect of the store in a claim", () =>
+      Effect.gen(function*() {
+        const store = yield* DocumentStore.DocumentStore
+        let isBroken = true
+        const broken: typeof store = {
+          ...store,
+          find: (...args) => isBroken ? Effect.die("The driver is broken") : store.find(...args)
+        }
+        const port = yield* makeQueueStore(broken, { lock: "60 seconds", poll: "5 millis" })
+        const take = Effect.scoped(Effect.map(port.take(takeOf("unclaimed")), ({ id }) => id))
+        const exits = yield* Effect.all([Effect.exit(take), Effect.exit(take)], { concurrency: 2 })
+        assert.isTrue(exits.every(Exit.hasDies))
+        isBroken = false
+        yield* port.offer({ name: "unclaimed", id: "1", element: {}, isCustomId: false })
+        assert.strictEqual(yield* take, "1")
       }).pipe(Effect.scoped))
 
     it.effect("makes a dead letter of a record that is none, and gives those beside it", () =>
@@ -517,6 +574,40 @@ const recordsOf = (queue: string) =>
 /** The records of a queue, as soon as all of them are done. */
 const doneOf = (queue: string) =>
   Effect.repeat(recordsOf(queue), {
-    until: (records) => records.every(({ state }) => state === "done"),
-    schedule: Schedule.spaced("5 millis")
+    until: (records) => records.length > 0 && records.every(({ state }) => state === "done"),
+    schedule: Schedule.spaced("5 millis").pipe(Schedule.upTo({ duration: "1 minute" }))
   }).pipe(Effect.andThen(recordsOf(queue)))
+
+const statesOf = (queue: string) => Effect.map(recordsOf(queue), (records) => records.map(({ state }) => state))
+
+/** A queue, those who take from it, and how often records of it were claimed. */
+const counted = Effect.fnUntraced(function*(name: string, lock: Duration.Input = "60 seconds", maxAttempts = 3) {
+  const store = yield* DocumentStore.DocumentStore
+  let claims = 0
+  const seen = yield* Deferred.make<void>()
+  const counting: typeof store = {
+    ...store,
+    // Who has found none looks for the time of the next.
+    find: (...args) => {
+      const isLast = args[1]?.limit === 1 && "$gt" in Object(args[1].filter?.["due"])
+      return isLast ? Effect.tap(store.find(...args), () => Deferred.succeed(seen, undefined)) : store.find(...args)
+    },
+    updateMany: (...args) => {
+      if (!("token" in args[1])) claims++
+      return store.updateMany(...args)
+    }
+  }
+  const port = yield* makeQueueStore(counting, { lock })
+  const take = Effect.scoped(
+    Effect.map(port.take({ ...takeOf(name), maxAttempts }), ({ attempts, id }): [string, number] => [id, attempts])
+  )
+  return {
+    claims: () => claims,
+    hasSeenNone: Deferred.await(seen),
+    offer: (id: string) => offerRecord(counting, { name, id, element: id, isCustomId: false, delay: undefined }),
+    take,
+    /** The fiber of so many who wait from now on. */
+    takes: (count: number) =>
+      Effect.forkScoped(Effect.all(Arr.makeBy(count, () => take), { concurrency: count }), { startImmediately: true })
+  }
+})
