@@ -105,12 +105,15 @@ export const putOff = (
   due: number
 ): Effect.Effect<void, StoreError, DocumentStore> =>
   DocumentStore.use((store) =>
-    store.updateOne(queuedJobs, { _id: jobIdOf(name, id), state: "running", process: thisProcess }, {
-      $set: { state: "waiting", due: dateOf(due) },
-      $inc: { attempts: -1 },
-      $unset: { token: "", process: "" }
-    })
-  ).pipe(Effect.asVoid)
+    Effect.andThen(
+      store.updateOne(queuedJobs, { _id: jobIdOf(name, id), state: "running", process: thisProcess }, {
+        $set: { state: "waiting", due: dateOf(due) },
+        $inc: { attempts: -1 },
+        $unset: { token: "", process: "" }
+      }),
+      afterCommit(wake(store, name))
+    )
+  )
 
 /** Waits until no job of these queues is due or running: for tests, whose clock does not go on meanwhile. */
 export const untilIdle = Effect.fnUntraced(function*(

@@ -34,10 +34,14 @@ export const thisProcess: string = randomUUID()
 
 /** What the fibers of a process that take from one queue have in common. */
 export interface LocalQueue {
-  /** Opened when there may be something to take. */
+  /** Opened when there may be something to take, and closed by each who looks. */
   readonly wake: Latch.Latch
+  /** How often it was opened: another one may have closed it meanwhile. */
+  wakes: number
   /** Opened when something that was taken has come to an end. */
   readonly settled: Latch.Latch
+  /** Those who claim, the last one at the end: others go before, since they may be able to do what that one has put off. */
+  readonly claimers: Array<unknown>
   /** Whether what another process has left over is released. */
   isRecovered: boolean
   /** What stores a new record as taken, if somebody here can have it as soon as it is stored. */
@@ -64,6 +68,8 @@ interface NewRecord {
 export const localQueue = (store: DocumentStore["Service"], queue: string): LocalQueue =>
   getOrMake(queuesOf(store), queue, () => ({
     wake: Latch.makeUnsafe(false),
+    wakes: 0,
+    claimers: [],
     settled: Latch.makeUnsafe(false),
     isRecovered: false,
     handOver: undefined
@@ -71,7 +77,11 @@ export const localQueue = (store: DocumentStore["Service"], queue: string): Loca
 
 /** Tells the fibers of this process that there may be something to take. */
 export const wake = (store: DocumentStore["Service"], queue: string): Effect.Effect<void> =>
-  Effect.sync(() => void localQueue(store, queue).wake.openUnsafe())
+  Effect.sync(() => {
+    const local = localQueue(store, queue)
+    local.wakes++
+    local.wake.openUnsafe()
+  })
 
 // internal
 

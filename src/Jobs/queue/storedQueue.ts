@@ -129,9 +129,7 @@ export const makeQueueStore = Effect.fnUntraced(function*(
 
   /** Tells who waits that there may be something to take. */
   const wakeOf = (claims: ReadonlyArray<Taken>) =>
-    Effect.sync(() => {
-      for (const { queue } of claims) localQueue(store, queue).wake.openUnsafe()
-    })
+    Effect.forEach(new Set(claims.map(({ queue }) => queue)), (queue) => wake(store, queue), { discard: true })
 
   /** Stores what has become of records. */
   const settle = (claims: ReadonlyArray<Taken>, change: (now: number) => Update) =>
@@ -255,6 +253,7 @@ export const makeQueueStore = Effect.fnUntraced(function*(
     return Effect.forEach(takings, ([name, own]) => {
       const local = localQueue(store, name)
       if (local.handOver === own.handOver) local.handOver = undefined
+      local.claimers.splice(local.claimers.indexOf(own), 1)
       return (own.claiming === undefined ? Effect.void : Fiber.interrupt(own.claiming)).pipe(
         Effect.andThen(keepReady(own, 0)),
         Effect.andThen(Queue.shutdown(own.ready))
@@ -278,22 +277,24 @@ export const makeQueueStore = Effect.fnUntraced(function*(
       Effect.gen(function*() {
         yield* restore(own.wanted.await)
         own.wanted.closeUnsafe()
+        if (local.claimers.length > 1 && local.claimers.at(-1) === own) yield* Effect.yieldNow
         const limit = missing(own)
         if (limit === 0) return
+        local.claimers.push(...local.claimers.splice(local.claimers.indexOf(own), 1))
         if (isAlone && !local.isRecovered) {
           yield* recover(name)
           local.isRecovered = true
         }
         local.wake.closeUnsafe()
+        const { wakes } = local
         own.coming = 0
         own.given = 0
         const claims = yield* claim(name, own.maxAttempts, limit)
         own.isBehind = claims.length === limit
         Queue.offerAllUnsafe(own.ready, claims.map(Exit.succeed))
-        yield* claims.length > 0
-          // What was claimed for those who have gone, and not for those who were given another one, is for others.
-          ? keepReady(own, own.waiting + own.given)
-          : restore(Effect.raceFirst(local.wake.await, pause(name)))
+        // What was claimed for those who have gone, and not for those who were given another one, is for others.
+        if (claims.length > 0) yield* keepReady(own, own.waiting + own.given)
+        else if (local.wakes === wakes) yield* restore(Effect.raceFirst(local.wake.await, pause(name)))
         own.wanted.openUnsafe()
       }).pipe(
         Effect.catchCause((cause) =>
@@ -351,6 +352,7 @@ export const makeQueueStore = Effect.fnUntraced(function*(
       isBehind: true
     }
     takings.set(name, own)
+    localQueue(store, name).claimers.push(own)
     // It ends after those who take, who may be added to the scope at any time.
     own.claiming = runClaims(Effect.forever(claimMore(name, own)))
     if (own.handOver !== undefined) localQueue(store, name).handOver = own.handOver
