@@ -1,4 +1,5 @@
 import { Effect, type Scope } from "effect"
+import { TestClock } from "effect/testing"
 import { get } from "node:http"
 import { Readable } from "node:stream"
 
@@ -144,3 +145,13 @@ export const endForClient = (stream: OpenedStream): Effect.Effect<string | numbe
     const again = yield* stream.again
     return again.response.status === 200 ? (yield* nextMessages(again))[0]?.headers.control : again.response.status
   })
+
+/** Lets the clock go on in steps, between which everything runs. */
+export const pass = (seconds: number) =>
+  Effect.repeat(
+    Effect.andThen(
+      TestClock.adjust("1 second"),
+      Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 5)))
+    ),
+    { times: seconds - 1 }
+  )

@@ -216,9 +216,9 @@ export const makeQueueStore = Effect.fnUntraced(function*(
           claims.push(claim)
         }
       }
-      if (claims.length > 0) isHolding.openUnsafe()
       // If others were faster with all of these, there may be more.
       if (claims.length > 0) {
+        isHolding.openUnsafe()
         return claims.toSorted((one, other) => ids._id.$in.indexOf(one._id) - ids._id.$in.indexOf(other._id))
       }
     }

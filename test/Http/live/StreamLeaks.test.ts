@@ -15,7 +15,8 @@ import {
   nextData,
   nextMessages,
   type OpenedStream,
-  openedStream
+  openedStream,
+  pass
 } from "../../support/eventStream.ts"
 import { sendTo } from "../../support/rest.ts"
 import { storesWithImages } from "../../support/storeMatrix.ts"
@@ -112,16 +113,6 @@ const shown = ({ headers, key, value }: Message) =>
 const next = (stream: OpenedStream) => Effect.map(nextMessages(stream), (messages) => messages.map(shown))
 
 const live = "live=sse&offset=now"
-
-/** Lets the clock go on in steps, between which everything runs. */
-const pass = (seconds: number) =>
-  Effect.repeat(
-    Effect.andThen(
-      TestClock.adjust("1 second"),
-      Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 5)))
-    ),
-    { times: seconds - 1 }
-  )
 
 storesWithImages((name, store) =>
   describe(`live / leaks / ${name}`, () => {

@@ -1,7 +1,6 @@
 /** The changes of several collections over one connection, whichever store is under them. */
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Duration, Effect, Layer, Logger, Redacted, Ref, References, Schema } from "effect"
-import { TestClock } from "effect/testing"
 import { Jwt, KernelEngine, Model, OpenApi, Permission, type Query, Resource, Service } from "../../../src/index.ts"
 import * as SignIns from "../../../src/Security/SignIns.ts"
 import {
@@ -11,7 +10,8 @@ import {
   nextData,
   nextMessages,
   type OpenedStream,
-  openedStream
+  openedStream,
+  pass
 } from "../../support/eventStream.ts"
 import { type Headers, sendTo } from "../../support/rest.ts"
 import { storesWithImages } from "../../support/storeMatrix.ts"
@@ -47,16 +47,6 @@ const shown = ({ headers, key, type, value }: Message) =>
   headers.control ?? [headers.operation, type, key, ...value === undefined ? [] : [value["state"]]]
 
 const next = (stream: OpenedStream) => Effect.map(nextMessages(stream), (messages) => messages.map(shown))
-
-/** Lets the clock go on in steps, between which everything runs. */
-const pass = (seconds: number) =>
-  Effect.repeat(
-    Effect.andThen(
-      TestClock.adjust("1 second"),
-      Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 5)))
-    ),
-    { times: seconds - 1 }
-  )
 
 storesWithImages((name, store) =>
   describe(`live / watchRoute / ${name}`, () => {
