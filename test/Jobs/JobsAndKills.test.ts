@@ -1,6 +1,7 @@
 /** Jobs of services whose processes are killed. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
+import { readFile } from "node:fs/promises"
 import * as path from "node:path"
 import { DocumentStore, EmbeddedStore, MongoStore } from "../../src/index.ts"
 import { freshDirectory } from "../support/folders.ts"
@@ -28,6 +29,33 @@ describe("Jobs of a service that is killed again and again", () => {
         const told = yield* receiver()
         yield* ordersThroughKills({ FOLDER: folder, WEBHOOKS: told.url }, 1, 3, areAllTold(told))
         yield* assertTold(told).pipe(Effect.provide(EmbeddedStore.layerWith({ path: folder })))
+      }).pipe(Effect.scoped),
+    120_000
+  )
+
+  it.live(
+    "are dead letters if it is they who kill it, after their attempts and one that could not be counted at most",
+    () =>
+      Effect.gen(function*() {
+        const directory = yield* freshDirectory
+        const [folder, begins] = [path.join(directory, "data"), path.join(directory, "begins")]
+        const port = yield* freePort
+        const env = { FOLDER: folder, BEGINS: begins, APPKERNEL_SERVER_PORT: String(port) }
+        const first = yield* runProgram(programFile, env)
+        yield* printed(first, "Listening")
+        // The answer may be lost with the process.
+        yield* Effect.exit(post("orders", { code: "deadly" }, port))
+        yield* first.ended
+        const runs = yield* Effect.gen(function*() {
+          const process = yield* runProgram(programFile, env)
+          yield* printed(process, "Listening")
+          return yield* Effect.raceFirst(
+            Effect.as(process.ended, false),
+            Effect.repeat(isDead(port), { until: (dead) => dead, schedule: Schedule.spaced("20 millis") })
+          )
+        }).pipe(Effect.scoped, Effect.repeat({ until: (dead) => dead }))
+        assert.isTrue(runs)
+        assert.oneOf((yield* Effect.promise(() => readFile(begins, "utf8"))).split("\n").length - 1, [3, 4])
       }).pipe(Effect.scoped),
     120_000
   )
@@ -88,14 +116,6 @@ const ordersThroughKills = (
         running[victim] = yield* serving(ports[victim]!)
       }
     })
-    const post = (path: string, body: object, port: number) =>
-      Effect.tryPromise(() =>
-        fetch(`http://127.0.0.1:${port}/${path}`, {
-          method: "POST",
-          headers: { "content-type": "application/json" },
-          body: JSON.stringify(body)
-        })
-      ).pipe(Effect.filterOrFail(({ status }) => status === 201 || status === 409))
     const client = Effect.fnUntraced(function*(name: number) {
       for (let order = 0; order < ordersOfEach; order++) {
         const port = ports[(name + order) % processes]!
@@ -124,6 +144,15 @@ const ordersThroughKills = (
     yield* Effect.repeat(isEnded, { until: (idle) => idle, schedule: Schedule.spaced("50 millis") })
   }).pipe(Effect.scoped)
 
+const post = (path: string, body: object, port: number) =>
+  Effect.tryPromise(() =>
+    fetch(`http://127.0.0.1:${port}/${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body)
+    })
+  ).pipe(Effect.filterOrFail(({ status }) => status === 201 || status === 409))
+
 const areAllTold = ({ received }: { readonly received: ReadonlyArray<Received> }) =>
   Effect.sync(() => new Set(received.map(({ headers }) => headers["webhook-id"])).size >= clients * ordersOfEach)
 
@@ -142,14 +171,18 @@ const assertTold = ({ received }: { readonly received: ReadonlyArray<Received> }
 
 /** Whether no job waits or runs. */
 const isIdle = (port: number): Effect.Effect<boolean> =>
+  Effect.map(Effect.all([hasJob(port, "waiting"), hasJob(port, "running")]), ([waits, runs]) => !waits && !runs).pipe(
+    Effect.orElseSucceed(() => false)
+  )
+
+const isDead = (port: number): Effect.Effect<boolean> => Effect.orElseSucceed(hasJob(port, "dead"), () => false)
+
+const hasJob = (port: number, state: string) =>
   Effect.tryPromise(async () => {
-    for (const state of ["waiting", "running"]) {
-      const answer = await fetch(`http://127.0.0.1:${port}/jobs?state=${state}&page_size=1`)
-      const { _items } = await answer.json() as { readonly _items: ReadonlyArray<unknown> }
-      if (_items.length > 0) return false
-    }
-    return true
-  }).pipe(Effect.orElseSucceed(() => false))
+    const answer = await fetch(`http://127.0.0.1:${port}/jobs?state=${state}&page_size=1`)
+    const { _items } = await answer.json() as { readonly _items: ReadonlyArray<unknown> }
+    return _items.length > 0
+  })
 
 const programFile = path.join(import.meta.dirname, "../support/jobsProgram.ts")
 

@@ -1,9 +1,10 @@
 /**
  * A shop of which each order is followed by a receipt, on the embedded store in a folder (`FOLDER`) or on MongoDB. With `WEBHOOKS`,
- * subscribers are told of orders.
+ * subscribers are told of orders. The order `deadly` is followed by a job that kills the process, and that notes each begin in `BEGINS`.
  */
 import { NodeRuntime } from "@effect/platform-node"
-import { Effect, Layer, Schema } from "effect"
+import { Effect, Layer, Schedule, Schema } from "effect"
+import { appendFileSync } from "node:fs"
 import {
   EmbeddedStore,
   Index,
@@ -32,8 +33,17 @@ const sending = SendReceipt.implement(({ code }) =>
   })
 )
 
+const Kill = Job.make("kill", { payload: {}, retry: { times: 2, schedule: Schedule.spaced("1 milli") } })
+
+const killing = Kill.implement(() =>
+  Effect.sync(() => {
+    appendFileSync(process.env["BEGINS"]!, "begun\n")
+    process.kill(process.pid, "SIGKILL")
+  })
+)
+
 const Orders = Resource.make(Order, { methods: ["GET", "POST"], transactional: true })
-  .beforePost(({ code }) => SendReceipt.enqueue({ code }))
+  .beforePost(({ code }) => code === "deadly" ? Kill.enqueue({}) : SendReceipt.enqueue({ code }))
 
 const folder = process.env["FOLDER"]
 
@@ -43,6 +53,7 @@ const shop = KernelEngine.make("shop", { development: false })
   .register(Job.Queued, { segment: "jobs" })
   .register(Webhooks.Subscription, { segment: "subscriptions", methods: ["GET", "POST"] })
   .register(sending)
+  .register(killing)
 
 const engine = process.env["WEBHOOKS"] === undefined
   ? shop

@@ -14,7 +14,8 @@ import { afterCommit } from "../../Repository/internal.ts"
 import type { ReadError, StoreError } from "../../Repository/RepositoryError.ts"
 import { CurrentUser } from "../../Security/CurrentUser.ts"
 import type { Described, EnqueueOptions } from "./description.ts"
-import { jobIdOf, localQueue, pending, queuedJobs, thisProcess, wake } from "./records.ts"
+import { localQueue, wake } from "./localQueue.ts"
+import { jobIdOf, pending, queuedJobs } from "./records.ts"
 import { offerRecord } from "./storedQueue.ts"
 
 /** What is stored of a job. */
@@ -99,21 +100,29 @@ export const retryDead = Effect.fnUntraced(function*(id: string): Effect.fn.Retu
  * Gives a job that runs another time, and takes back the attempt. What its worker says of it at the end of its work has no effect any
  * more.
  */
-export const putOff = (
+export const putOff = Effect.fnUntraced(function*(
   { name }: Pick<Described, "name">,
   id: string,
   due: number
-): Effect.Effect<void, StoreError, DocumentStore> =>
-  DocumentStore.use((store) =>
-    Effect.andThen(
-      store.updateOne(queuedJobs, { _id: jobIdOf(name, id), state: "running", process: thisProcess }, {
-        $set: { state: "waiting", due: dateOf(due) },
-        $inc: { attempts: -1 },
-        $unset: { token: "", process: "" }
-      }),
-      afterCommit(wake(store, name))
-    )
-  )
+): Effect.fn.Return<void, StoreError, DocumentStore> {
+  const store = yield* DocumentStore
+  const _id = jobIdOf(name, id)
+  const claim = localQueue(store, name).known.get(_id)
+  if (claim === undefined) return
+  claim.ending = "otherwise"
+  if (claim.writing !== undefined) yield* claim.writing.await
+  const $set = { state: "waiting", due: dateOf(due) }
+  yield* claim.token === undefined
+    ? store.updateOne(queuedJobs, { _id, state: "waiting" }, { $set })
+    : store.updateOne(queuedJobs, { _id, token: claim.token }, {
+      $set,
+      $inc: { attempts: -1 },
+      $unset: { token: "", process: "" }
+    })
+  yield* afterCommit(Effect.sync(() => {
+    claim.isLost = true
+  }))
+})
 
 /** Waits until no job of these queues is due or running: for tests, whose clock does not go on meanwhile. */
 export const untilIdle = Effect.fnUntraced(function*(

@@ -15,7 +15,11 @@ import {
 } from "effect"
 import { PersistedQueue } from "effect/persistence"
 import { DocumentStore, Repository } from "../../../src/index.ts"
+import { putOff } from "../../../src/Jobs/queue/jobQueue.ts"
+import { localQueue, wake } from "../../../src/Jobs/queue/localQueue.ts"
+import { thisProcess } from "../../../src/Jobs/queue/records.ts"
 import { makeQueueStore, offerRecord } from "../../../src/Jobs/queue/storedQueue.ts"
+import { afterCommit } from "../../../src/Repository/internal.ts"
 
 /** What Effect's queue does, whichever store keeps it: its own suite for stores, and what ours has beyond it. */
 export const storedQueueContract = <E>(name: string, store: Layer.Layer<DocumentStore.DocumentStore, E>) =>
@@ -292,7 +296,7 @@ export const storedQueueContract = <E>(name: string, store: Layer.Layer<Document
           updateMany: (...args) => {
             const [, filter, update] = args
             const ids = (filter["_id"] as { readonly $in?: ReadonlyArray<unknown> } | undefined)?.$in ?? []
-            if (!("token" in filter && "$set" in update && "state" in Object(update["$set"]) && lost.size < 3)) {
+            if (!("token" in filter && stateIn(update) === "done" && lost.size < 3)) {
               return store.updateMany(...args)
             }
             for (const id of ids) lost.add(id)
@@ -302,7 +306,13 @@ export const storedQueueContract = <E>(name: string, store: Layer.Layer<Document
         const port = yield* makeQueueStore(broken, { lock: "150 millis", poll: "5 millis" })
         const offer = (id: string) => port.offer({ name: "defect", id, element: {}, isCustomId: false })
         yield* Effect.forEach(["1", "2", "3"], offer)
-        const worked = Effect.exit(Effect.scoped(port.take(takeOf("defect"))))
+        // The store knows that it has begun.
+        const begun = (id: string) =>
+          Effect.repeat(recordsOf("defect"), {
+            until: (records) => records.some(({ key, state }) => key === id && state === "running"),
+            schedule: Schedule.spaced("5 millis")
+          })
+        const worked = Effect.exit(Effect.scoped(Effect.flatMap(port.take(takeOf("defect")), ({ id }) => begun(id))))
         const exits = yield* Effect.all([worked, worked, worked], { concurrency: 3 })
         assert.isTrue(exits.every(Exit.isSuccess))
         yield* Effect.repeat(Effect.sync(() => lost.size), {
@@ -311,6 +321,7 @@ export const storedQueueContract = <E>(name: string, store: Layer.Layer<Document
         })
         const again = Effect.scoped(Effect.map(port.take(takeOf("defect")), ({ attempts }) => attempts))
         assert.deepStrictEqual(yield* Effect.all([again, again, again], { concurrency: 3 }), [2, 2, 2])
+        assert.deepStrictEqual((yield* doneOf("defect")).map(({ attempts }) => attempts), [2, 2, 2])
       }))
 
     it.effect("gives each element once to many who take, of whom any is stopped at any time", () =>
@@ -404,95 +415,229 @@ export const storedQueueContract = <E>(name: string, store: Layer.Layer<Document
       }).pipe(Effect.scoped))
 
     it.effect.skipIf(name === "mongodb")(
-      "stores a new record as claimed for who waits for one, which claims nothing",
+      "gives a new record to who waits for one, without asking the store again",
       () =>
         Effect.gen(function*() {
-          const { claims, hasSeenNone, offer, take, takes } = yield* counted("handed")
+          const { hasSeenNone, looks, offer, take, takes } = yield* counted("handed")
           const waiting = yield* takes(3)
           yield* hasSeenNone
-          const before = claims()
-          yield* Repository.transaction(Effect.gen(function*() {
-            yield* offer("1")
-            yield* offer("2")
-            assert.deepStrictEqual(yield* statesOf("handed"), ["running", "running"])
-          }))
+          const before = looks()
+          yield* Repository.transaction(Effect.andThen(offer("1"), offer("2")))
           yield* offer("3")
           assert.deepStrictEqual(yield* Fiber.join(waiting), [["1", 1], ["2", 1], ["3", 1]])
-          assert.strictEqual(claims(), before)
           assert.deepStrictEqual((yield* doneOf("handed")).map(({ key }) => key), ["1", "2", "3"])
           // Nobody waits.
           yield* offer("4")
-          assert.deepStrictEqual((yield* statesOf("handed")).at(-1), "waiting")
           assert.deepStrictEqual(yield* take, ["4", 1])
+          assert.strictEqual(looks(), before)
         }).pipe(Effect.scoped)
     )
 
-    it.effect.skipIf(name === "mongodb")(
-      "is no worse for what was stored as claimed and rolled back",
-      () =>
-        Effect.gen(function*() {
-          const { hasSeenNone, offer, takes } = yield* counted("handed back")
-          const waiting = yield* takes(1)
-          yield* hasSeenNone
-          yield* Effect.exit(Repository.transaction(Effect.gen(function*() {
-            yield* offer("never")
-            assert.deepStrictEqual(yield* statesOf("handed back"), ["running"])
-            return yield* Effect.fail("rolled back")
-          })))
+    it.effect("has a record as one that runs, with its attempt, while its job lasts", () =>
+      Effect.gen(function*() {
+        const { hasSeenNone, offer, takes } = yield* counted("lasting")
+        const end = yield* Deferred.make<void>()
+        const waiting = yield* takes(1, Deferred.await(end))
+        yield* hasSeenNone
+        yield* offer("1")
+        const running = yield* Effect.repeat(recordsOf("lasting"), {
+          until: ([record]) => record?.["state"] === "running",
+          schedule: Schedule.spaced("5 millis")
+        }).pipe(Effect.andThen(recordsOf("lasting")))
+        assert.deepInclude(running[0], { attempts: 1 })
+        assert.instanceOf(running[0]?.["taken"], Date)
+        yield* Deferred.succeed(end, undefined)
+        yield* Fiber.join(waiting)
+        const [done] = yield* doneOf("lasting")
+        assert.deepInclude(done, { attempts: 1 })
+        assert.notProperty(done, "token")
+      }).pipe(Effect.scoped))
+
+    it.effect("has what was rolled back for nobody", () =>
+      Effect.gen(function*() {
+        const { hasSeenNone, offer, takes } = yield* counted("handed back")
+        const waiting = yield* takes(1)
+        yield* hasSeenNone
+        yield* Effect.exit(Repository.transaction(Effect.andThen(offer("never"), Effect.fail("rolled back"))))
+        yield* offer("1")
+        assert.deepStrictEqual(yield* Fiber.join(waiting), [["1", 1]])
+      }).pipe(Effect.scoped))
+
+    it.effect("has for the next service what was committed when nobody took any more", () =>
+      Effect.gen(function*() {
+        const process = yield* Scope.make()
+        const { hasSeenNone, offer, takes } = yield* Scope.provide(counted("late"), process)
+        const waiting = yield* takes(1)
+        yield* hasSeenNone
+        yield* Repository.transaction(Effect.gen(function*() {
           yield* offer("1")
-          assert.deepStrictEqual(yield* Fiber.join(waiting), [["1", 1]])
+          yield* Fiber.interrupt(waiting)
+          yield* Scope.close(process, Exit.void)
+        }))
+        const next = yield* counted("late")
+        assert.deepStrictEqual(yield* next.take, ["1", 1])
+      }).pipe(Effect.scoped))
+
+    it.effect("has for another service what was ready for one that stops", () =>
+      Effect.gen(function*() {
+        const process = yield* Scope.make()
+        const first = yield* Scope.provide(counted("left"), process)
+        const begun = yield* Deferred.make<void>()
+        const stuck = yield* first.takes(1, Effect.andThen(Deferred.succeed(begun, undefined), Effect.never))
+        yield* Effect.forEach(Arr.range(1, 200), (n) => first.offer(String(n)))
+        yield* Deferred.await(begun)
+        const second = yield* counted("left", { shared: first.store })
+        const waiting = yield* second.takes(200)
+        yield* Fiber.interrupt(stuck)
+        yield* Scope.close(process, Exit.void)
+        const taken = yield* Fiber.join(waiting)
+        assert.deepStrictEqual(taken.map(([id]) => Number(id)).toSorted((a, b) => a - b), Arr.range(1, 200))
+        assert.isTrue(taken.every(([, attempt]) => attempt === 1))
+      }).pipe(Effect.scoped))
+
+    for (
+      const [title, maxAttempts, fields] of [
+        ["of which there is one attempt only", 1, {}],
+        ["of which this is the last attempt", 3, { attempts: 2 }],
+        ["which an earlier process may have begun", 3, { created: new Date(0) }],
+        ["of which the lock has ended", 3, { state: "running", token: "earlier", process: thisProcess }]
+      ] as const
+    ) {
+      it.effect(`counts the attempt of a job before it begins, ${title}`, () =>
+        Effect.gen(function*() {
+          const queue = `strict, ${title}`
+          const events: Array<string> = []
+          const original = yield* DocumentStore.DocumentStore
+          const slow: typeof original = {
+            ...original,
+            updateMany: (...args) =>
+              Effect.sleep("20 millis").pipe(
+                Effect.andThen(original.updateMany(...args)),
+                Effect.tap(() => Effect.sync(() => events.push(String(stateIn(args[2])))))
+              )
+          }
+          const { takes } = yield* counted(queue, { maxAttempts, shared: slow })
+          const waiting = yield* takes(1, Effect.sync(() => events.push("begun")))
+          const now = new Date(Date.now() + 1)
+          const base = { _id: `${queue}:1`, queue, key: "1", element: "1", created: now, due: now }
+          const record = { ...base, state: "waiting", attempts: 0, ...fields }
+          yield* slow.insertOne("QueuedJob", record)
+          yield* Effect.repeat(wake(slow, queue), {
+            until: () => events.includes("begun"),
+            schedule: Schedule.spaced("5 millis")
+          })
+          yield* Fiber.join(waiting)
+          assert.deepInclude((yield* doneOf(queue))[0], { attempts: record.attempts + 1 })
+          assert.deepStrictEqual(events.slice(events.indexOf("running")), ["running", "begun", "done"])
+        }).pipe(Effect.scoped))
+    }
+
+    it.effect.skipIf(name === "mongodb")(
+      "gives one after the other in their order, also where more are due than are kept ready",
+      () =>
+        Effect.gen(function*() {
+          const { hasSeenNone, offer, take } = yield* counted("ordered")
+          const taken: Array<number> = []
+          const work = Effect.map(take, ([id]) => taken.push(Number(id)))
+          yield* Effect.forkScoped(Effect.forever(work))
+          yield* hasSeenNone
+          // By steps that are more and less than what is kept ready.
+          let next = 0
+          for (const count of [3, 300, 1, 140, 20]) {
+            for (let i = 0; i < count; i++) yield* offer(String(next++))
+          }
+          yield* Effect.repeat(Effect.sync(() => taken.length), {
+            until: (length) => length === next,
+            schedule: Schedule.spaced("5 millis")
+          })
+          // In a millisecond, identifiers decide.
+          const records = new Map(
+            (yield* recordsOf("ordered")).map(({ created, key }) => [Number(key), created as Date])
+          )
+          const times = taken.map((n) => records.get(n)!.getTime())
+          assert.deepStrictEqual(times, times.toSorted((a, b) => a - b))
         }).pipe(Effect.scoped)
     )
 
-    it.effect.skipIf(name === "mongodb")(
-      "gives back what was stored as claimed, where nobody takes any more",
-      () =>
-        Effect.gen(function*() {
-          const process = yield* Scope.make()
-          const { hasSeenNone, offer, takes } = yield* Scope.provide(counted("late"), process)
-          const waiting = yield* takes(1)
-          yield* hasSeenNone
-          yield* Repository.transaction(Effect.gen(function*() {
-            yield* offer("1")
-            assert.deepStrictEqual(yield* statesOf("late"), ["running"])
-            yield* Fiber.interrupt(waiting)
-            yield* Scope.close(process, Exit.void)
-          }))
-          const next = yield* counted("late")
-          assert.deepStrictEqual(yield* next.take, ["1", 1])
-        }).pipe(Effect.scoped)
-    )
+    it.effect("gives a delayed record its turn while there are new ones all the time", () =>
+      Effect.gen(function*() {
+        const { offer, store, take } = yield* counted("busy")
+        yield* offerRecord(store, {
+          name: "busy",
+          id: "delayed",
+          element: 1,
+          isCustomId: false,
+          delay: Duration.millis(100)
+        })
+        let count = 0
+        const offerNext = Effect.suspend(() => offer(String(count++)))
+        yield* Effect.all([offerNext, offerNext, offerNext])
+        let taken: string
+        do {
+          taken = (yield* take)[0]
+          yield* offerNext
+        } while (taken !== "delayed")
+        assert.isAbove(count, 3)
+      }).pipe(Effect.scoped))
 
-    it.effect.skipIf(name === "mongodb")(
-      "gives back what was stored as claimed by a transaction that took half of the lock",
-      () =>
-        Effect.gen(function*() {
-          const { hasSeenNone, offer, takes } = yield* counted("slow", "2 seconds")
-          const waiting = yield* takes(1)
-          yield* hasSeenNone
-          yield* Repository.transaction(Effect.gen(function*() {
+    it.effect("does once what was found in the store before its offer could say so", () =>
+      Effect.gen(function*() {
+        const { hasSeenNone, offer, store, take, takes } = yield* counted("found")
+        const waiting = yield* takes(1)
+        yield* hasSeenNone
+        const hasCommitted = yield* Deferred.make<void>()
+        const [isDone, isOver] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+        yield* Effect.forkScoped(
+          Repository.transaction(Effect.gen(function*() {
+            yield* afterCommit(Effect.andThen(Deferred.succeed(hasCommitted, undefined), Deferred.await(isDone)))
             yield* offer("1")
-            assert.deepStrictEqual(yield* statesOf("slow"), ["running"])
-            yield* Effect.sleep("1200 millis")
+            yield* afterCommit(Effect.asVoid(Deferred.succeed(isOver, undefined)))
           }))
-          assert.deepStrictEqual((yield* Fiber.join(waiting)).map(([id]) => id), ["1"])
-        }).pipe(Effect.scoped)
-    )
+        )
+        yield* Deferred.await(hasCommitted)
+        yield* wake(store, "found")
+        assert.deepStrictEqual(yield* Fiber.join(waiting), [["1", 1]])
+        yield* doneOf("found")
+        yield* Deferred.succeed(isDone, undefined)
+        yield* Deferred.await(isOver)
+        yield* offer("2")
+        assert.deepStrictEqual(yield* take, ["2", 1])
+      }).pipe(Effect.scoped))
 
-    it.effect.skipIf(name === "mongodb")(
-      "stores nothing as claimed that has one attempt only",
-      () =>
+    for (const isStored of [false, true]) {
+      const queue = `put off, ${isStored ? "stored as one that runs" : "at once"}`
+      it.effect(`gives another time to a job that is ${queue}, if that is not rolled back`, () =>
         Effect.gen(function*() {
-          const { hasSeenNone, offer, takes } = yield* counted("once", "60 seconds", 1)
-          const waiting = yield* takes(1)
+          const { hasSeenNone, offer, store, take, takes } = yield* counted(queue)
+          const putOffTo = (time: number) =>
+            Effect.provideService(putOff({ name: queue }, "1", time), DocumentStore.DocumentStore, store)
+          const wait = Effect.repeat(recordsOf(queue), {
+            until: ([record]) => !isStored || record?.["state"] === "running",
+            schedule: Schedule.spaced("5 millis")
+          })
+          const due = Date.now() + 3_600_000
+          const first = yield* takes(1, Effect.andThen(wait, putOffTo(due)))
           yield* hasSeenNone
-          yield* Repository.transaction(Effect.gen(function*() {
-            yield* offer("1")
-            assert.deepStrictEqual(yield* statesOf("once"), ["waiting"])
-          }))
-          assert.deepStrictEqual(yield* Fiber.join(waiting), [["1", 1]])
-        }).pipe(Effect.scoped)
-    )
+          yield* offer("1")
+          yield* Fiber.join(first)
+          // The end of the work has been stored, or left out.
+          const [record] = yield* Effect.repeat(recordsOf(queue), {
+            until: () => !localQueue(store, queue).known.has(`${queue}:1`),
+            schedule: Schedule.spaced("5 millis")
+          }).pipe(Effect.andThen(recordsOf(queue)))
+          assert.deepInclude(record, { state: "waiting", attempts: 0, due: new Date(due) })
+          assert.notProperty(record, "token")
+          yield* store.updateOne("QueuedJob", { _id: `${queue}:1` }, { $set: { due: new Date() } })
+          yield* wake(store, queue)
+          const rolledBack = Effect.exit(
+            Repository.transaction(Effect.andThen(putOffTo(due), Effect.fail("rolled back")))
+          )
+          assert.deepStrictEqual(yield* Fiber.join(yield* takes(1, Effect.andThen(wait, rolledBack))), [["1", 1]])
+          assert.deepInclude((yield* doneOf(queue))[0], { attempts: 1 })
+          yield* offer("2")
+          assert.deepStrictEqual(yield* take, ["2", 1])
+        }).pipe(Effect.scoped))
+    }
 
     it.effect("goes on after a defect of the store in a claim", () =>
       Effect.gen(function*() {
@@ -526,25 +671,28 @@ export const storedQueueContract = <E>(name: string, store: Layer.Layer<Document
         assert.include(broken?.["failure"], "no record")
       }).pipe(Effect.scoped))
 
-    it.effect("looks for more at once when another one was faster with what it has found", () =>
-      Effect.gen(function*() {
-        const store = yield* DocumentStore.DocumentStore
-        const other = yield* makeQueueStore({ ...store }, { lock: "60 seconds", poll: "1 hour" })
-        const begin = yield* Effect.scope
-        let faster: Effect.Effect<unknown, unknown> = Scope.provide(other.take(takeOf("faster")), begin)
-        const late: typeof store = {
-          ...store,
-          updateMany: (...args) =>
-            Effect.suspend(() => {
-              const before = faster
-              faster = Effect.void
-              return Effect.andThen(Effect.orDie(before), store.updateMany(...args))
-            })
-        }
-        const port = yield* makeQueueStore(late, { lock: "60 seconds", poll: "1 hour" })
-        for (const id of ["1", "2"]) yield* other.offer({ name: "faster", id, element: {}, isCustomId: false })
-        assert.deepInclude(yield* port.take(takeOf("faster")), { id: "2", attempts: 1 })
-      }).pipe(Effect.scoped))
+    it.effect.skipIf(name !== "mongodb")(
+      "looks for more at once when another one was faster with what it has found",
+      () =>
+        Effect.gen(function*() {
+          const store = yield* DocumentStore.DocumentStore
+          const other = yield* makeQueueStore({ ...store }, { lock: "60 seconds", poll: "1 hour" })
+          const begin = yield* Effect.scope
+          let faster: Effect.Effect<unknown, unknown> = Scope.provide(other.take(takeOf("faster")), begin)
+          const late: typeof store = {
+            ...store,
+            updateMany: (...args) =>
+              Effect.suspend(() => {
+                const before = faster
+                faster = Effect.void
+                return Effect.andThen(Effect.orDie(before), store.updateMany(...args))
+              })
+          }
+          const port = yield* makeQueueStore(late, { lock: "60 seconds", poll: "1 hour" })
+          for (const id of ["1", "2"]) yield* other.offer({ name: "faster", id, element: {}, isCustomId: false })
+          assert.deepInclude(yield* port.take(takeOf("faster")), { id: "2", attempts: 1 })
+        }).pipe(Effect.scoped)
+    )
   })
 
 const takeOf = (name: string) => ({ name, maxAttempts: 3, retryDelay: () => Effect.succeed(Duration.zero) })
@@ -578,36 +726,46 @@ const doneOf = (queue: string) =>
     schedule: Schedule.spaced("5 millis").pipe(Schedule.upTo({ duration: "1 minute" }))
   }).pipe(Effect.andThen(recordsOf(queue)))
 
-const statesOf = (queue: string) => Effect.map(recordsOf(queue), (records) => records.map(({ state }) => state))
+/** What becomes of records by an update. */
+const stateIn = (update: Parameters<DocumentStore.DocumentStore["Service"]["updateMany"]>[2]): unknown =>
+  "$set" in update ? Object(update["$set"]).state : undefined
 
-/** A queue, those who take from it, and how often records of it were claimed. */
-const counted = Effect.fnUntraced(function*(name: string, lock: Duration.Input = "60 seconds", maxAttempts = 3) {
-  const store = yield* DocumentStore.DocumentStore
-  let claims = 0
+/** A queue, those who take from it, and how often the store was asked for what is due. */
+const counted = Effect.fnUntraced(function*(
+  name: string,
+  { maxAttempts = 3, shared }: {
+    readonly maxAttempts?: number
+    readonly shared?: DocumentStore.DocumentStore["Service"]
+  } = {}
+) {
+  const { find, ...operations } = yield* DocumentStore.DocumentStore
+  let looks = 0
   const seen = yield* Deferred.make<void>()
-  const counting: typeof store = {
-    ...store,
-    // Who has found none looks for the time of the next.
+  const store: DocumentStore.DocumentStore["Service"] = shared ?? {
+    ...operations,
     find: (...args) => {
-      const isLast = args[1]?.limit === 1 && "$gt" in Object(args[1].filter?.["due"])
-      return isLast ? Effect.tap(store.find(...args), () => Deferred.succeed(seen, undefined)) : store.find(...args)
-    },
-    updateMany: (...args) => {
-      if (!("token" in args[1])) claims++
-      return store.updateMany(...args)
+      looks++
+      // Who has found none looks for the time of the next, in a store that nobody else has.
+      const isLast = operations.isolation === "snapshot" || args[1]?.limit === 1
+      return Effect.tap(find(...args), () => isLast ? Deferred.succeed(seen, undefined) : Effect.void)
     }
   }
-  const port = yield* makeQueueStore(counting, { lock })
-  const take = Effect.scoped(
-    Effect.map(port.take({ ...takeOf(name), maxAttempts }), ({ attempts, id }): [string, number] => [id, attempts])
-  )
+  const port = yield* makeQueueStore(store, { lock: "60 seconds", poll: "5 millis" })
+  const takeTo = <E>(work: Effect.Effect<unknown, E, DocumentStore.DocumentStore>) =>
+    Effect.scoped(
+      Effect.flatMap(port.take({ ...takeOf(name), maxAttempts }), ({ attempts, id }) =>
+        Effect.as(Effect.orDie(work), [id, attempts] satisfies [string, number]))
+    )
   return {
-    claims: () => claims,
     hasSeenNone: Deferred.await(seen),
-    offer: (id: string) => offerRecord(counting, { name, id, element: id, isCustomId: false, delay: undefined }),
-    take,
+    looks: () => looks,
+    offer: (id: string) => offerRecord(store, { name, id, element: id, isCustomId: false, delay: undefined }),
+    store,
+    take: takeTo(Effect.void),
     /** The fiber of so many who wait from now on. */
-    takes: (count: number) =>
-      Effect.forkScoped(Effect.all(Arr.makeBy(count, () => take), { concurrency: count }), { startImmediately: true })
+    takes: <E = never>(count: number, work: Effect.Effect<unknown, E, DocumentStore.DocumentStore> = Effect.void) =>
+      Effect.forkScoped(Effect.all(Arr.makeBy(count, () => takeTo(work)), { concurrency: count }), {
+        startImmediately: true
+      })
   }
 })

@@ -1,0 +1,126 @@
+/**
+ * What the fibers of a process that use one queue of a store have in common. In a store that one process alone has, these are also the
+ * records that are ready: they come here from those who offer them, and from the store where more are due than fit.
+ */
+import { getOrMake } from "@appkernel/document-store/internal"
+import * as Effect from "effect/Effect"
+import * as Function from "effect/Function"
+import * as Latch from "effect/Latch"
+import type { DocumentStore } from "../../Repository/DocumentStore.ts"
+import { type JobRecord, queuedJobs } from "./records.ts"
+
+type Store = DocumentStore["Service"]
+
+/** A record that this process has, for one attempt. */
+export interface Claim extends JobRecord {
+  /** The proof of it in the store. There is none as long as the store has the record as one that waits. */
+  token: string | undefined
+  /** Opened when the token is stored. */
+  writing: Latch.Latch | undefined
+  /** What has become of the attempt, as soon as that is to be stored. */
+  ending: "done" | "otherwise" | undefined
+  /** Whether the record was put off: what is said of the attempt has no effect. */
+  isLost: boolean
+}
+
+/** Those of a service who take from a queue. */
+export interface Takers {
+  /** Whether somebody waits for whom there is nothing. */
+  readonly isWaiting: () => boolean
+  /** Gives a record to one of them. */
+  readonly give: (record: JobRecord) => void
+}
+
+export interface LocalQueue {
+  readonly name: string
+  /** Opened when there may be something to take in the store, and closed by each who looks. */
+  readonly wake: Latch.Latch
+  /** How often it was opened: another one may have closed it meanwhile. */
+  wakes: number
+  /** Opened when something that was taken has come to an end. */
+  readonly settled: Latch.Latch
+  /** The one that was given something last is at the end: others may be able to do what that one has put off. */
+  readonly takers: Array<Takers>
+  /** Since when this process takes; what others have left over is released then. */
+  since: number | undefined
+  /** The records that are ready or taken, by their identifiers: the store has most of them as ones that wait. */
+  readonly known: Map<unknown, Claim | undefined>
+  /** Those that are ready, the oldest first, while nobody waits. */
+  readonly ready: Array<JobRecord>
+  /** Whether the store may have others that are due. */
+  isBehind: boolean
+  /** How often the store was asked for what is due, and when for the last time with an answer that had all. */
+  looks: number
+  seenAll: number
+}
+
+/** The queue of a store in this process. */
+export const localQueue = (store: Store, name: string): LocalQueue =>
+  getOrMake(queuesOf(store), name, () => ({
+    name,
+    wake: Latch.makeUnsafe(false),
+    wakes: 0,
+    settled: Latch.makeUnsafe(false),
+    takers: [],
+    since: undefined,
+    known: new Map(),
+    ready: [],
+    isBehind: true,
+    looks: 0,
+    seenAll: 0
+  }))
+
+/** Tells the fibers of this process that there may be something to take in the store. */
+export const wake = (store: Store, queue: string): Effect.Effect<void> =>
+  Effect.sync(() => wakeUnsafe(localQueue(store, queue)))
+
+export const wakeUnsafe = (local: LocalQueue): void => {
+  local.isBehind = true
+  local.wakes++
+  local.wake.openUnsafe()
+}
+
+/**
+ * How a new record, once it is stored, comes to those who take: directly, if no other one is due that is not known here. To be called
+ * before it is stored.
+ */
+export const handOver = (store: Store, local: LocalQueue, now: number) => {
+  const { looks } = local
+  return (record: JobRecord): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      if (local.isBehind || local.ready.length >= maxReady || now - local.seenAll > maxUnseen) {
+        return Effect.sync(() => wakeUnsafe(local))
+      }
+      const known = Effect.sync(() => {
+        if (!local.known.has(record._id)) makeReady(local, record)
+      })
+      // It may have been found, and even done, before this.
+      return local.looks === looks ? known : Effect.matchEffect(store.findById(queuedJobs, record._id), {
+        onFailure: () => wake(store, local.name),
+        onSuccess: (found) => found?.["state"] === "waiting" && found["attempts"] === 0 ? known : Effect.void
+      })
+    })
+}
+
+/** Gives a record to who waits, or keeps it for who comes next: behind the others, or before them. */
+export const makeReady = (local: LocalQueue, record: JobRecord, isFirst = false): void => {
+  const index = local.takers.findIndex(({ isWaiting }) => isWaiting())
+  local.known.set(record._id, undefined)
+  if (index >= 0) {
+    const [takers] = local.takers.splice(index, 1)
+    local.takers.push(takers!)
+    takers!.give(record)
+  } else if (isFirst) local.ready.unshift(record)
+  else local.ready.push(record)
+}
+
+/** How many records are kept ready. */
+export const maxReady = 128
+
+// internal
+
+/** How long new records come before those whose time has come meanwhile, in milliseconds. */
+const maxUnseen = 1_000
+
+/** By the store, as long as it lives: offers and takes of it meet here. */
+const queuesOf = Function.memoize((_store: Store) => new Map<string, LocalQueue>())
