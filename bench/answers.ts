@@ -148,7 +148,7 @@ const member = (value: unknown, key: string): unknown =>
 // One that has every field.
 const example = seeds[104] ?? create(validBody)
 
-const writes = new Set(["create", "create-any", "invalid", "mixed"])
+const writes = new Set(["create", "create-any", "invalid", "change-any", "mixed"])
 
 const fixedRows = new Map<string, Row>([
   ["read", {
@@ -288,22 +288,27 @@ const variedRow = (
   return { title, request, varied, status, check: check(request.path) }
 }
 
+/** A row with changes, each of which the next read sees. */
+const changingRow = (title: string, varied: (random: () => number) => LoadRequest): Row => ({
+  title,
+  varied,
+  status: 200,
+  request: { method: "PATCH", path: `${root}/${example.id}`, body: JSON.stringify({ price: 1.25 }) },
+  check: async (body, _answer, get) => {
+    assert.deepEqual(body, toResult(example.id))
+    const path = `${root}/${example.id}`
+    assert.deepEqual(JSON.parse((await get(path)).text), wire(toItem({ ...example, price: 1.25 })))
+  }
+})
+
 /** The rows whose requests vary over all documents. */
 const variedRows: ReadonlyMap<string, Row> = new Map([
   ["read-any", variedRow("read any", someone, checkOne)],
   ["page-any", variedRow("any page", somePage, checkPage)],
   ["filtered-any", variedRow("any filtered", someFiltered, checkPage)],
   ["create-any", variedRow("create others", someNew, () => async () => {}, 201)],
-  ["mixed", {
-    ...variedRow("mixed 80/20", some, () => async () => {}),
-    // A change is seen by the next read.
-    request: { method: "PATCH", path: `${root}/${example.id}`, body: JSON.stringify({ price: 1.25 }) },
-    check: async (body, _answer, get) => {
-      assert.deepEqual(body, toResult(example.id))
-      const path = `${root}/${example.id}`
-      assert.deepEqual(JSON.parse((await get(path)).text), wire(toItem({ ...example, price: 1.25 })))
-    }
-  }]
+  ["change-any", changingRow("change others", someChange)],
+  ["mixed", changingRow("mixed 80/20", some)]
 ])
 
 /** The rows of the table by their option names: those that write are after the checks of those that read. */

@@ -16,6 +16,7 @@ export {
   encodeComponent,
   invert,
   isWhole,
+  limitedKey,
   limitedRange,
   limitLength,
   numberOfRecord,

@@ -9,6 +9,7 @@ import {
   indexedWords,
   invert,
   keysAtPath,
+  limitedKey,
   limitLength,
   locationKeys,
   type TextField
@@ -67,16 +68,15 @@ export const indexEntries = (
     const notes = { inexact: false }
     return {
       keys: new Set(keys.map((values) =>
-        limitLength(
-          index.directions
-            .map(({ descending }, i) =>
-              descending
-                ? invert(encodeComponent(values[i], notes, collator))
-                : encodeComponent(values[i], notes, collator)
-            )
-            .join(""),
+        limitedKey(
+          index.directions.map(({ descending }, i) =>
+            descending
+              ? invert(encodeComponent(values[i], notes, collator))
+              : encodeComponent(values[i], notes, collator)
+          ),
+          suffix,
           notes
-        ) + suffix
+        )
       )),
       multikey: multiple,
       inexact: notes.inexact

@@ -123,7 +123,7 @@ export class DocumentWriter {
       spend(writeCost * before.size)
       for (const entry of before) {
         // While a unique index is built, another document may have the entry.
-        if (entries.get(entry) === recordId) entries.remove(entry, recordId)
+        if (index.isReady || entries.get(entry) === recordId) entries.remove(entry, recordId)
       }
     }
     this.#catalog.wrote(collection, recordId, document, undefined)

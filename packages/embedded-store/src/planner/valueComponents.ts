@@ -4,7 +4,7 @@
  */
 import { isStepDone, spend } from "@appkernel/document-store/internal"
 import { type Collator, encodeComponent, invert, type LazySequence } from "@appkernel/mql/internal"
-import { MemoryTable } from "../storage/memory/store.ts"
+import { MemoryTable } from "../storage/memory/memoryTable.ts"
 import { everything } from "../storage/orderedStore.ts"
 
 /**

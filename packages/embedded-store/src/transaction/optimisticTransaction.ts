@@ -34,7 +34,7 @@ import type { RecordIds } from "../catalog/recordIds.ts"
 import { DocumentWriter, mergeTraits, type Warn, writeCost } from "../operations/documentWriter.ts"
 import { makeEmbeddedReads } from "../operations/reads.ts"
 import { makeEmbeddedWrites } from "../operations/writes.ts"
-import { MemoryTable } from "../storage/memory/store.ts"
+import { MemoryTable } from "../storage/memory/memoryTable.ts"
 import type {
   Encoded,
   KeyValue,

@@ -9,7 +9,7 @@
 import type { Document } from "@appkernel/document-store/DocumentStore"
 import { DataDamaged } from "@appkernel/document-store/StoreError"
 import { memoryOf } from "@appkernel/mql/internal"
-import { MemoryTable } from "../storage/memory/store.ts"
+import { MemoryTable } from "../storage/memory/memoryTable.ts"
 import { scanMerged, scanMergedKeys, type TableChange } from "../storage/mergedTable.ts"
 import {
   type Encoded,

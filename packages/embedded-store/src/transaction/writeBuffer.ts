@@ -2,7 +2,7 @@
  * The write buffer of a transaction: a table that shows its writes over a snapshot. It records the keys and ranges that the
  * transaction reads, for the validation at the commit.
  */
-import { MemoryTable } from "../storage/memory/store.ts"
+import { MemoryTable } from "../storage/memory/memoryTable.ts"
 import { scanMerged, scanMergedKeys, type TableChange } from "../storage/mergedTable.ts"
 import { keyAtBy, type Range, type Table, type Visit, visitEach } from "../storage/orderedStore.ts"
 import type { VersionedTable } from "./snapshots.ts"

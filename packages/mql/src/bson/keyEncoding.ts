@@ -44,9 +44,13 @@ const text = (value: string): string =>
   isSimple(value) ? value : Buffer.from(value).toString("latin1").replaceAll("\0", "\0\xff")
 
 // No terminated text is a prefix of another one, so that inverted texts compare correctly, too.
-const terminated = (value: string): string => `${text(value)}\0\x01`
+const terminator = "\0\x01"
+
+const terminated = (value: string): string => text(value) + terminator
 
 const tag = (rank: Rank): string => String.fromCharCode(rank)
+
+const stringTag = tag(Rank.string)
 
 const number = (value: BsonNumber, notes: KeyNotes): string => {
   const rest = residue(value)
@@ -70,17 +74,19 @@ const latin1 = (bytes: Uint8Array): string => latin1Slice.call(bytes, 0, bytes.l
  * component, and so may others, whose order it keeps.
  */
 export const encodeComponent = (value: unknown, notes: KeyNotes, collator?: Collator): string => {
-  const rank = rankOf(value)
-  return tag(rank) + payload(rank, value, notes, collator)
+  if (typeof value !== "string") {
+    const rank = rankOf(value)
+    return tag(rank) + payload(rank, value, notes, collator)
+  }
+  // A joined text is in one piece. One that is added up has to be copied before its first comparison, and holds its pieces.
+  if (collator === undefined) return [stringTag, text(value), terminator].join("")
+  notes.inexact = true
+  return stringTag + collator.keyOf(value)
 }
 
 // The casts follow from the rank.
 const payload = (rank: Rank, value: unknown, notes: KeyNotes, collator: Collator | undefined): string => {
   switch (rank) {
-    case Rank.string:
-      if (collator === undefined) return terminated(value as string)
-      notes.inexact = true
-      return collator.keyOf(value as string)
     case Rank.number:
       return number(value as BsonNumber, notes)
     case Rank.boolean:
@@ -139,6 +145,12 @@ export const invert = (key: string): string => {
   const bytes = Buffer.from(key, "latin1")
   for (const [i, byte] of bytes.entries()) bytes[i] = 0xff - byte
   return bytes.toString("latin1")
+}
+
+/** A key of components and a suffix, in one piece, whose components have a limited length. */
+export const limitedKey = (components: ReadonlyArray<string>, suffix: string, notes: KeyNotes): string => {
+  const key = [...components, suffix].join("")
+  return key.length - suffix.length <= maxLength ? key : limitLength(components.join(""), notes) + suffix
 }
 
 /** Bounds the length of a key: replaces the end of a long one by a digest of the key. */
