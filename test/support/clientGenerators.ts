@@ -1,7 +1,7 @@
 /** Generators of clients, as their users call them: what each needs, and how it makes and compiles a client. */
 import { Effect } from "effect"
 import { execFile } from "node:child_process"
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { promisify } from "node:util"
@@ -18,6 +18,7 @@ import {
   npm,
   pip,
   runOfNode,
+  shortGoRun,
   shortRun,
   tscOfBundlers,
   tscOfNode
@@ -33,8 +34,8 @@ export interface Generator {
   readonly program: (service: string) => string
   /** Files that the generator or the compiler reads. */
   readonly files?: (services: ReadonlyArray<string>) => { readonly [name: string]: string }
-  /** What the generator is told of a service, in a file in its folder. */
-  readonly options?: { readonly file: string; readonly of: (service: string, own: Options) => string }
+  /** What OpenAPI Generator is told of a service in a folder: it makes the clients of all languages before the steps of each. */
+  readonly batch?: (folder: string, service: string, own: Options) => string
   /** The commands that make and compile the clients, each beside the `openapi.json` in the folder of its service. */
   readonly steps: (services: ReadonlyArray<string>, ...folders: ReadonlyArray<string>) => ReadonlyArray<Command>
   /** The command that runs the program of a service. */
@@ -49,9 +50,13 @@ export interface Options {
   readonly types?: { readonly [type: string]: string }
 }
 
-/** A service whose client is made, and the program that calls it with `args`. */
-interface Called extends Options {
+/** A service whose client is made. */
+interface Described extends Options {
   readonly document: OpenApi.Document
+}
+
+/** The program that calls it with `args`. */
+interface Called extends Described {
   readonly program: string
   readonly args: ReadonlyArray<string>
 }
@@ -68,15 +73,13 @@ const isOnPath = ([program, ...args]: Generator["needs"][number]): Promise<boole
 }
 
 /** What a program prints; when it fails, what it complains of. */
-const printed = ([program = "", ...args]: Command, cwd: string) =>
-  Effect.promise(() =>
-    execute(program, args, { cwd, timeout: 540_000, maxBuffer: 2 ** 26 }).then(
-      ({ stdout }) => stdout,
-      (error: Error & { readonly stdout?: string; readonly stderr?: string }) => {
-        const said = `${error.stdout ?? ""}${error.stderr ?? ""}`
-        throw new Error(`${program} ${args.join(" ")}: ${said === "" ? error.message : said}`)
-      }
-    )
+const printed = ([program = "", ...args]: Command, cwd: string): Promise<string> =>
+  execute(program, args, { cwd, timeout: 540_000, maxBuffer: 2 ** 26 }).then(
+    ({ stdout }) => stdout,
+    (error: Error & { readonly stdout?: string; readonly stderr?: string }) => {
+      const said = `${error.stdout ?? ""}${error.stderr ?? ""}`
+      throw new Error(`${program} ${args.join(" ")}: ${said === "" ? error.message : said}`)
+    }
   )
 
 /** A folder in which modules of npm are found: not below a `node_modules`, whose sources no compiler translates. */
@@ -94,6 +97,8 @@ const workplace = (folder: string) =>
 export const printedByClients = Effect.fnUntraced(function*(
   generator: Generator,
   called: { readonly [service: string]: Called },
+  /** The folder with what OpenAPI Generator has made for it. */
+  made: () => Promise<string>,
   skip: (reason: string) => never
 ) {
   for (const needed of generator.needs) {
@@ -106,17 +111,18 @@ export const printedByClients = Effect.fnUntraced(function*(
   }
   const place = yield* workplace(folders[0]!)
   const services = Object.keys(called)
-  const { files, options, steps } = generator
+  const { batch, files, steps } = generator
   for (const [name, text] of Object.entries(files?.(services) ?? {})) write(join(place, name), text)
-  for (const [service, { document, program, ...own }] of Object.entries(called)) {
+  for (const [service, { document, program }] of Object.entries(called)) {
     write(join(place, service, "openapi.json"), JSON.stringify(document))
     write(join(place, service, generator.program(service)), program)
-    if (options !== undefined) write(join(place, service, options.file), options.of(service, own))
   }
-  for (const step of steps(services, ...folders)) yield* printed(step, place)
+  if (batch !== undefined) cpSync(yield* Effect.promise(made), place, { recursive: true })
+  for (const step of steps(services, ...folders)) yield* Effect.promise(() => printed(step, place))
   const answers: { [service: string]: { readonly [call: string]: unknown } } = {}
   for (const [service, { args }] of Object.entries(called)) {
-    answers[service] = JSON.parse(yield* printed([...generator.run(service, ...folders), ...args], place))
+    const command = [...generator.run(service, ...folders), ...args]
+    answers[service] = JSON.parse(yield* Effect.promise(() => printed(command, place)))
   }
   return answers
 })
@@ -247,47 +253,59 @@ content_type_overrides:
 
 const openapiGenerator = jar("openapi-generator-7.25.0", "org.openapitools:openapi-generator-cli:7.25.0")
 
-/** OpenAPI Generator, which makes the clients of all services in one go, each in the folder `client` of its service. */
+/**
+ * Has OpenAPI Generator make the clients of services in several languages: the folder of a language has one for each service,
+ * with its `client`. It makes all of them in one process, since most of a process's time goes into its start.
+ */
+export const madeByOpenapiGenerator = async (
+  place: string,
+  languages: {
+    readonly [language: string]: {
+      readonly generator: Generator
+      readonly services: { readonly [service: string]: Described }
+    }
+  }
+): Promise<void> => {
+  const tool = await openapiGenerator()
+  if ("reason" in tool) throw new Error(tool.reason)
+  const configurations = Object.entries(languages).flatMap(([language, { generator: { batch }, services }]) =>
+    batch === undefined ? [] : Object.entries(services).map(([service, { document, ...own }]) => {
+      const folder = `${language}/${service}`
+      write(join(place, folder, "openapi.json"), JSON.stringify(document))
+      write(join(place, folder, "generator.json"), batch(folder, service, own))
+      return `${folder}/generator.json`
+    })
+  )
+  const program = join(tool.folder, "openapi-generator-cli-7.25.0.jar")
+  await printed(["java", ...shortRun, "-jar", program, "batch", "--fail-fast", ...configurations], place)
+}
+
+/** What OpenAPI Generator is told of a service in a folder. */
 const ofOpenapiGenerator = (
   language: string,
   more: (service: string) => object = () => ({})
-): Pick<Generator, "options"> & {
-  readonly generate: (services: ReadonlyArray<string>, folder: string) => Command
-} => ({
-  options: {
-    file: "generator.json",
-    of: (service, { names = {}, types = {} }) =>
-      JSON.stringify({
-        generatorName: language,
-        inputSpec: `${service}/openapi.json`,
-        outputDir: `${service}/client`,
-        globalProperties: {
-          apiDocs: "false",
-          modelDocs: "false",
-          apiTests: "false",
-          modelTests: "false",
-          // As the documentation has it.
-          skipFormModel: "false"
-        },
-        nameMappings: names,
-        typeMappings: types,
-        // Setters of a client for Go have the names of fields, and begin them with a capital letter.
-        parameterNameMappings: Object.fromEntries(
-          Object.entries(names).map(([name, own]) => [name, uncapitalised(own)])
-        ),
-        ...more(service)
-      })
-  },
-  generate: (services, folder) => [
-    "java",
-    ...shortRun,
-    "-jar",
-    join(folder, "openapi-generator-cli-7.25.0.jar"),
-    "batch",
-    "--fail-fast",
-    ...services.map((service) => `${service}/generator.json`)
-  ]
-})
+): NonNullable<Generator["batch"]> =>
+(folder, service, { names = {}, types = {} }) =>
+  JSON.stringify({
+    generatorName: language,
+    inputSpec: `${folder}/openapi.json`,
+    outputDir: `${folder}/client`,
+    globalProperties: {
+      apiDocs: "false",
+      modelDocs: "false",
+      apiTests: "false",
+      modelTests: "false",
+      // As the documentation has it.
+      skipFormModel: "false"
+    },
+    nameMappings: names,
+    typeMappings: types,
+    // Setters of a client for Go have the names of fields, and begin them with a capital letter.
+    parameterNameMappings: Object.fromEntries(
+      Object.entries(names).map(([name, own]) => [name, uncapitalised(own)])
+    ),
+    ...more(service)
+  })
 
 const uncapitalised = (name: string) => `${name.charAt(0).toLowerCase()}${name.slice(1)}`
 
@@ -297,25 +315,21 @@ const maven = ["mvn", "-version"] as const
 // As the documentation has it.
 const oneTag = { openapiNormalizer: { KEEP_ONLY_FIRST_TAG_IN_OPERATION: "true" } }
 
-const typescript = ofOpenapiGenerator("typescript-fetch", () => ({
-  ...oneTag,
-  additionalProperties: { prefixParameterInterfaces: true }
-}))
-
 export const typescriptOfOpenapiGenerator: Generator = {
-  ...typescript,
+  batch: ofOpenapiGenerator("typescript-fetch", () => ({
+    ...oneTag,
+    additionalProperties: { prefixParameterInterfaces: true }
+  })),
   needs: [java, maven],
   tools: [openapiGenerator],
   program: () => "calls.ts",
   files: commonModules,
-  steps: (services, folder) => [typescript.generate(services, folder), compiled(tscOfBundlers, services)],
+  steps: (services) => [compiled(tscOfBundlers, services)],
   run: runOfNode
 }
 
-const python = ofOpenapiGenerator("python")
-
 export const pythonOfOpenapiGenerator: Generator = {
-  ...python,
+  batch: ofOpenapiGenerator("python"),
   needs: [java, maven],
   tools: [
     openapiGenerator,
@@ -329,22 +343,27 @@ export const pythonOfOpenapiGenerator: Generator = {
   ],
   // The package of the client imports all of its modules.
   program: () => "client/calls.py",
-  steps: (services, folder) => [python.generate(services, folder)],
+  steps: () => [],
   run: (service, _, packages) => [join(packages, "bin", "python"), `${service}/client/calls.py`]
 }
 
 const goOptions = (service: string) => ({ ...oneTag, gitHost: "example.com", gitUserId: service, gitRepoId: "client" })
-const golang = ofOpenapiGenerator("go", goOptions)
 
 export const goOfOpenapiGenerator: Generator = {
-  ...golang,
+  batch: ofOpenapiGenerator("go", goOptions),
   needs: [java, maven, ["go", "version"]],
   tools: [openapiGenerator, go("openapi-generator-7.25.0-go", "gopkg.in/validator.v2@v2.0.1")],
   program: (service) => `client/${service}/main.go`,
-  steps: (services, folder, modules) => [
-    golang.generate(services, folder),
+  steps: (services, _, modules) => [
     [...goIn(modules), "work", "init", ...services.map((service) => `./${service}/client`)],
-    [...goIn(modules), "build", "-o", "programs/", ...services.map((service) => `./${service}/client/...`)]
+    [
+      ...goIn(modules),
+      "build",
+      ...shortGoRun,
+      "-o",
+      "programs/",
+      ...services.map((service) => `./${service}/client/...`)
+    ]
   ],
   run: (service) => [`programs/${service}`]
 }
@@ -352,11 +371,10 @@ export const goOfOpenapiGenerator: Generator = {
 const javaOptions = (service: string) => ({
   additionalProperties: { invokerPackage: service, apiPackage: `${service}.api`, modelPackage: `${service}.model` }
 })
-const javaLanguage = ofOpenapiGenerator("java", javaOptions)
 const classes = (libraries: string) => ["-cp", `classes:${libraries}/*`]
 
 export const javaOfOpenapiGenerator: Generator = {
-  ...javaLanguage,
+  batch: ofOpenapiGenerator("java", javaOptions),
   needs: [java, maven, ["javac", "-version"]],
   tools: [
     openapiGenerator,
@@ -374,8 +392,7 @@ export const javaOfOpenapiGenerator: Generator = {
     )
   ],
   program: (service) => `client/src/main/java/${service}/Calls.java`,
-  steps: (services, folder, libraries) => [
-    javaLanguage.generate(services, folder),
+  steps: (_, __, libraries) => [
     ["sh", "-c", "find */client/src/main/java -name '*.java' > sources"],
     [
       "javac",

@@ -16,7 +16,18 @@ export const pip = (name: string, ...packages: ReadonlyArray<string>) => () =>
 /** Modules of Go in a folder of their own; the results of the compiler are in the user's cache. */
 export const goIn = (
   folder: string
-) => ["env", `GOMODCACHE=${folder}/modules`, "GOFLAGS=-modcacherw", "GOTOOLCHAIN=local", "go"]
+) => [
+  "env",
+  `GOMODCACHE=${folder}/modules`,
+  "GOFLAGS=-modcacherw",
+  "GOTOOLCHAIN=local",
+  "CGO_ENABLED=0",
+  "GOGC=400",
+  "go"
+]
+
+/** Programs of short runs, and the standard library that they need, are compiled without what makes them fast or debuggable. */
+export const shortGoRun = ["-gcflags=all=-N -l -dwarf=false -c=1", "-ldflags=-s -w"]
 
 export const go = (name: string, ...modules: ReadonlyArray<string>) => () =>
   installed(name, (folder) => {

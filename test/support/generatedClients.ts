@@ -1,10 +1,13 @@
 /** Clients that generators make of the example shop and of a nasty service: each is compiled, and calls what runs. */
-import { assert, it } from "@effect/vitest"
+import { afterAll, assert, it } from "@effect/vitest"
 import { DateTime, Effect, Layer, Logger } from "effect"
 import { HttpServer } from "effect/http"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { engine as shopOfExample } from "../../examples/shop/engine.ts"
 import { EmbeddedStore, KernelServer, OpenApi, Repository, Webhooks } from "../../src/index.ts"
-import { type Generator, type Options, printedByClients } from "./clientGenerators.ts"
+import { type Generator, madeByOpenapiGenerator, type Options, printedByClients } from "./clientGenerators.ts"
 import { engine as nasty } from "./nastyService.ts"
 import { quickHashes } from "./quickHashes.ts"
 import { administrator, credentials, payments } from "./shop.ts"
@@ -116,12 +119,30 @@ const possible = <A>(calls: ReadonlyArray<readonly [call: string, answer: A]>, l
 
 /** A test for each generator. */
 export const clientsOfServices = (generators: { readonly [name: string]: Clients }) => {
+  const place = mkdtempSync(join(tmpdir(), "clients-"))
+  afterAll(() => rmSync(place, { recursive: true, force: true }))
+  let batch: Promise<void> | undefined
+  // The first test that needs it waits for those of all.
+  const batched = () =>
+    batch ??= madeByOpenapiGenerator(
+      place,
+      Object.fromEntries(
+        Object.entries(generators).map(([name, { generator, nasty, shop }]) => [name, {
+          generator,
+          services: {
+            shop: { ...shop, document: services.shop.document },
+            nasty: { ...nasty, document: services.nasty.document }
+          }
+        }])
+      )
+    )
   for (const [name, { generator, nasty, shop }] of Object.entries(generators)) {
     it.live(`${name}: the clients compile, and their calls are answered`, ({ skip }) =>
       Effect.gen(function*() {
         const ofNasty = { ...nasty, document: services.nasty.document, args: yield* services.nasty.started }
         const ofShop = { ...shop, document: services.shop.document, args: yield* services.shop.started }
-        const printed = yield* printedByClients(generator, { shop: ofShop, nasty: ofNasty }, skip)
+        const made = () => batched().then(() => join(place, name))
+        const printed = yield* printedByClients(generator, { shop: ofShop, nasty: ofNasty }, made, skip)
         assert.deepStrictEqual(
           printed["nasty"],
           possible(Object.entries<unknown>(services.nasty.answers), nasty.limits)
