@@ -17,6 +17,7 @@ import {
   type RepositoryError,
   Resource,
   Role,
+  ServiceError,
   Validator,
   Webhooks
 } from "../../src/index.ts"
@@ -842,6 +843,33 @@ describe("Webhooks", () => {
       )))
       yield* idle
       yield* Fiber.interrupt(ending)
+    }))
+
+  it.effect("are for as many subscriptions of a user as a hook of the resource allows", () =>
+    Effect.gen(function*() {
+      class TooMany extends ServiceError<TooMany>()("TooMany", { status: 409 }) {}
+      const bounded = Subscriptions.beforePost(({ owner = "" }) =>
+        Effect.gen(function*() {
+          const subscriptions = yield* Repository.for(Webhooks.Subscription)
+          if ((yield* subscriptions.count(($) => $.owner.equals(owner))) >= 2) return yield* new TooMany()
+        }), { error: [TooMany] })
+      yield* TestClock.setTime(Date.now())
+      const store = Accounts.fromModel(User, { login: "email", secret: "password" }).pipe(
+        Layer.provideMerge(EmbeddedStore.layerMemory)
+      )
+      const { as } = yield* KernelEngine.make("shop")
+        .register(Orders)
+        .register(User)
+        .register(bounded, { segment: "subscriptions", name: "subscriptions" })
+        .enableSecurity()
+        .enableWebhooks({ "order.created": Orders })
+        .test({ store })
+      const [ann, bob] = [yield* as({ subject: "ann" }), yield* as({ subject: "bob" })]
+      const payload = { url: "https://partner.example.org", types: ["order.created"] }
+      yield* ann.subscriptions.create({ payload })
+      yield* ann.subscriptions.create({ payload })
+      assert.strictEqual((yield* Effect.flip(ann.subscriptions.create({ payload })))._tag, "TooMany")
+      yield* bob.subscriptions.create({ payload })
     }))
 
   it.effect("have failed when their subscription is deleted", () =>
