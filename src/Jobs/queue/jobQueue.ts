@@ -14,8 +14,8 @@ import { afterCommit } from "../../Repository/internal.ts"
 import type { ReadError, StoreError } from "../../Repository/RepositoryError.ts"
 import { CurrentUser } from "../../Security/CurrentUser.ts"
 import type { Described, EnqueueOptions } from "./description.ts"
-import { localQueue, wake } from "./localQueue.ts"
-import { jobIdOf, pending, queuedJobs } from "./records.ts"
+import { localQueue, wake, wakeUnsafe } from "./localQueue.ts"
+import { jobIdOf, pending, queuedJobs, thisProcess } from "./records.ts"
 import { offerRecord } from "./storedQueue.ts"
 
 /** What is stored of a job. */
@@ -106,23 +106,26 @@ export const putOff = Effect.fnUntraced(function*(
   due: number
 ): Effect.fn.Return<void, StoreError, DocumentStore> {
   const store = yield* DocumentStore
+  const local = localQueue(store, name)
   const _id = jobIdOf(name, id)
-  const claim = localQueue(store, name).known.get(_id)
-  if (claim === undefined) return
-  claim.ending = "otherwise"
-  if (claim.writing !== undefined) yield* claim.writing.await
+  const claim = local.known.get(_id)
+  // Its begin is not stored any more.
+  if (claim !== undefined) claim.ending = "otherwise"
+  if (claim?.writing !== undefined) yield* claim.writing.await
   const $set = { state: "waiting", due: dateOf(due) }
-  yield* claim.token === undefined
+  const { matchedCount } = yield* claim !== undefined && claim.token === undefined
     ? store.updateOne(queuedJobs, { _id, state: "waiting" }, { $set })
-    : store.updateOne(queuedJobs, { _id, token: claim.token }, {
+    : store.updateOne(queuedJobs, { _id, state: "running", process: thisProcess }, {
       $set,
       $inc: { attempts: -1 },
       $unset: { token: "", process: "" }
     })
+  if (matchedCount === 0) return
   yield* afterCommit(Effect.sync(() => {
-    claim.isLost = true
+    if (claim !== undefined) claim.isLost = true
+    wakeUnsafe(local)
   }))
-})
+}, Effect.uninterruptible)
 
 /** Waits until no job of these queues is due or running: for tests, whose clock does not go on meanwhile. */
 export const untilIdle = Effect.fnUntraced(function*(

@@ -6,7 +6,7 @@ import { getOrMake } from "@appkernel/document-store/internal"
 import * as Effect from "effect/Effect"
 import * as Function from "effect/Function"
 import * as Latch from "effect/Latch"
-import type { DocumentStore } from "../../Repository/DocumentStore.ts"
+import type { Document, DocumentStore } from "../../Repository/DocumentStore.ts"
 import { type JobRecord, queuedJobs } from "./records.ts"
 
 type Store = DocumentStore["Service"]
@@ -25,6 +25,7 @@ export interface Claim extends JobRecord {
 
 /** Those of a service who take from a queue. */
 export interface Takers {
+  readonly maxAttempts: number
   /** Whether somebody waits for whom there is nothing. */
   readonly isWaiting: () => boolean
   /** Gives a record to one of them. */
@@ -52,6 +53,8 @@ export interface LocalQueue {
   /** How often the store was asked for what is due, and when for the last time with an answer that had all. */
   looks: number
   seenAll: number
+  /** Of each read that goes on, the records that have come to an end meanwhile: it may have read them before that. */
+  readonly reading: Set<Set<unknown>>
 }
 
 /** The queue of a store in this process. */
@@ -67,7 +70,8 @@ export const localQueue = (store: Store, name: string): LocalQueue =>
     ready: [],
     isBehind: true,
     looks: 0,
-    seenAll: 0
+    seenAll: 0,
+    reading: new Set()
   }))
 
 /** Tells the fibers of this process that there may be something to take in the store. */
@@ -78,6 +82,28 @@ export const wakeUnsafe = (local: LocalQueue): void => {
   local.isBehind = true
   local.wakes++
   local.wake.openUnsafe()
+}
+
+/** Reads from the store, and uses what is found at once, with the records that have come to an end meanwhile. */
+export const readWith = <A, E, B>(
+  local: LocalQueue,
+  read: Effect.Effect<A, E>,
+  use: (found: A, ended: ReadonlySet<unknown>) => B
+): Effect.Effect<B, E> =>
+  Effect.suspend(() => {
+    const ended = new Set<unknown>()
+    local.reading.add(ended)
+    return Effect.ensuring(
+      Effect.map(read, (found) => use(found, ended)),
+      Effect.sync(() => local.reading.delete(ended))
+    )
+  })
+
+/** The end of a claim is stored. */
+export const forget = (local: LocalQueue, claim: Claim): void => {
+  // On a store that others use as well, this process may have taken it again.
+  if ((local.known.get(claim._id) ?? claim) === claim) local.known.delete(claim._id)
+  for (const ended of local.reading) ended.add(claim._id)
 }
 
 /**
@@ -91,14 +117,13 @@ export const handOver = (store: Store, local: LocalQueue, now: number) => {
       if (local.isBehind || local.ready.length >= maxReady || now - local.seenAll > maxUnseen) {
         return Effect.sync(() => wakeUnsafe(local))
       }
-      const known = Effect.sync(() => {
-        if (!local.known.has(record._id)) makeReady(local, record)
-      })
-      // It may have been found, and even done, before this.
-      return local.looks === looks ? known : Effect.matchEffect(store.findById(queuedJobs, record._id), {
-        onFailure: () => wake(store, local.name),
-        onSuccess: (found) => found?.["state"] === "waiting" && found["attempts"] === 0 ? known : Effect.void
-      })
+      if (local.looks === looks) return Effect.sync(() => makeReady(local, record))
+      // It may have been found, done or put off before this.
+      const isWaiting = (found: Document | undefined) =>
+        found?.["state"] === "waiting" && found["attempts"] === 0 && Number(found["due"]) === record.due.getTime()
+      return readWith(local, store.findById(queuedJobs, record._id), (found, ended) => {
+        if (isWaiting(found) && !ended.has(record._id) && !local.known.has(record._id)) makeReady(local, record)
+      }).pipe(Effect.catch(() => wake(store, local.name)))
     })
 }
 
@@ -114,6 +139,12 @@ export const makeReady = (local: LocalQueue, record: JobRecord, isFirst = false)
   else local.ready.push(record)
 }
 
+/** Has the store give what is ready, since what may begin without a claim is another question now. */
+export const forgetReady = (local: LocalQueue): void => {
+  for (const { _id } of local.ready.splice(0)) local.known.delete(_id)
+  wakeUnsafe(local)
+}
+
 /** How many records are kept ready. */
 export const maxReady = 128
 
@@ -122,5 +153,5 @@ export const maxReady = 128
 /** How long new records come before those whose time has come meanwhile, in milliseconds. */
 const maxUnseen = 1_000
 
-/** By the store, as long as it lives: offers and takes of it meet here. */
+/** By the store, as long as it lives: offers and takes of it meet here. So a process has one object for a store. */
 const queuesOf = Function.memoize((_store: Store) => new Map<string, LocalQueue>())

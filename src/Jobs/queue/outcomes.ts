@@ -14,7 +14,7 @@ import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import { randomUUID } from "node:crypto"
 import type { DocumentStore, Update } from "../../Repository/DocumentStore.ts"
-import { type Claim, localQueue, makeReady, wakeUnsafe } from "./localQueue.ts"
+import { type Claim, forget, localQueue, makeReady, wakeUnsafe } from "./localQueue.ts"
 import { queuedJobs, thisProcess } from "./records.ts"
 
 /** Stores what becomes of records. */
@@ -49,7 +49,7 @@ export const makeOutcomes = Effect.fnUntraced(function*(
         return rejectDuplicateKey(
           "jobs",
           token === undefined
-            ? store.updateMany(queuedJobs, { _id, state: "waiting", due: { $lte: dateOf(now) } }, {
+            ? store.updateMany(queuedJobs, { _id, state: "waiting" }, {
               ...change,
               $inc: { attempts: 1 },
               $min: { taken: dateOf(now) }
@@ -67,19 +67,6 @@ export const makeOutcomes = Effect.fnUntraced(function*(
     localQueue(store, claim.queue).known.set(claim._id, claim)
     isHolding.openUnsafe()
   }
-
-  // It keeps the locks of all, and begins before whoever takes, so that it ends after them.
-  yield* isHolding.await.pipe(
-    Effect.andThen(Effect.sleep(lockTime / 3)),
-    Effect.andThen(Clock.currentTimeMillis),
-    Effect.flatMap((now) => updated([...held].filter(hasToken), { $set: { due: dateOf(now + lockTime) } }, now)),
-    Effect.catchCause((cause) => Effect.logWarning("Can't keep the locks of jobs", cause)),
-    Effect.andThen(Effect.sync(() => {
-      if (held.size === 0) isHolding.closeUnsafe()
-    })),
-    Effect.forever,
-    Effect.forkScoped
-  )
 
   /** Stores what has become of records. */
   const settle = (claims: ReadonlyArray<Claim>, change: (now: number) => Update, isDue = false) => {
@@ -101,7 +88,7 @@ export const makeOutcomes = Effect.fnUntraced(function*(
         for (const claim of claims) {
           const local = localQueue(store, claim.queue)
           held.delete(claim)
-          local.known.delete(claim._id)
+          forget(local, claim)
           local.settled.openUnsafe()
           if (isDue || !isStored || claim.isLost) wakeUnsafe(local)
         }
@@ -118,38 +105,58 @@ export const makeOutcomes = Effect.fnUntraced(function*(
   const storeDone = (claims: ReadonlyArray<Claim>) =>
     settle(claims, (now) => ({ $set: { state: "done", ended: dateOf(now) }, $unset: { ...unlocked, due: "" } }))
 
-  /** Stores that attempts have begun. */
-  const storeBegun = (claims: ReadonlyArray<Claim>) =>
-    Effect.suspend(() => {
-      const writing = Latch.makeUnsafe(false)
-      for (const claim of claims) claim.writing = writing
-      return Effect.flatMap(Clock.currentTimeMillis, (now) =>
-        updated(claims, {
-          $set: { state: "running", token, process: thisProcess, due: dateOf(now + lockTime) }
-        }, now)).pipe(
-          Effect.andThen(Effect.sync(() => {
-            for (const claim of claims) claim.token = token
-          })),
-          // It is stored with the end.
-          Effect.catchCause((cause) => Effect.logWarning("Can't store the begin of a job", cause)),
-          Effect.ensuring(Effect.sync(() => {
-            for (const claim of claims) claim.writing = undefined
-            writing.openUnsafe()
-          }))
-        )
-    })
+  /** Stores that attempts have begun, of those that still go on without a proof. To be called at once. */
+  const storeBegun = (claims: ReadonlyArray<Claim>): Effect.Effect<void> => {
+    const begun = claims.filter((claim) =>
+      claim.ending === undefined && claim.writing === undefined && !hasToken(claim) && !claim.isLost
+    )
+    if (begun.length === 0) return Effect.void
+    const writing = Latch.makeUnsafe(false)
+    for (const claim of begun) claim.writing = writing
+    return Effect.flatMap(
+      Clock.currentTimeMillis,
+      (now) =>
+        updated(begun, { $set: { state: "running", token, process: thisProcess, due: dateOf(now + lockTime) } }, now)
+    ).pipe(
+      Effect.andThen(Effect.sync(() => {
+        for (const claim of begun) claim.token = token
+      })),
+      // It is stored later, or with the end.
+      Effect.catchCause((cause) => Effect.logWarning("Can't store the begin of a job", cause)),
+      Effect.ensuring(Effect.sync(() => {
+        for (const claim of begun) claim.writing = undefined
+        writing.openUnsafe()
+      })),
+      Effect.uninterruptible
+    )
+  }
+
+  // It keeps the locks of all, and begins before whoever takes, so that it ends after them.
+  yield* isHolding.await.pipe(
+    Effect.andThen(Effect.sleep(lockTime / 3)),
+    Effect.andThen(Clock.currentTimeMillis),
+    Effect.flatMap((now) => updated([...held].filter(hasToken), { $set: { due: dateOf(now + lockTime) } }, now)),
+    Effect.catchCause((cause) => Effect.logWarning("Can't keep the locks of jobs", cause)),
+    // Those whose begin could not be stored.
+    Effect.andThen(Effect.suspend(() => storeBegun([...held]))),
+    Effect.andThen(Effect.sync(() => {
+      if (held.size === 0) isHolding.closeUnsafe()
+    })),
+    Effect.forever,
+    Effect.forkScoped
+  )
 
   // Work that is done makes room for other work at once, so its end is stored beside that, with all that has changed meanwhile.
   const changed = yield* Queue.bounded<Claim>(maxUnstored)
-  const storeAll = (claims: ReadonlyArray<Claim>) => {
-    const all = [...new Set(claims)]
-    const ended = all.filter(({ ending }) => ending === "done")
-    const begun = all.filter((claim) => claim.ending === undefined && !hasToken(claim) && !claim.isLost)
-    return Effect.all([
-      begun.length === 0 ? Effect.void : storeBegun(begun),
-      ended.length === 0 ? Effect.void : storeDone(ended)
-    ], { concurrency: "unbounded", discard: true })
-  }
+  const storeAll = (changed: ReadonlyArray<Claim>) =>
+    Effect.suspend(() => {
+      const claims = [...new Set(changed)]
+      const ended = claims.filter(({ ending }) => ending === "done")
+      return Effect.all([storeBegun(claims), ended.length === 0 ? Effect.void : storeDone(ended)], {
+        concurrency: "unbounded",
+        discard: true
+      })
+    })
   // Whoever waits for room has it then.
   const storeRest: Effect.Effect<void> = Effect.flatMap(
     Queue.clear(changed),
@@ -184,23 +191,23 @@ export const makeOutcomes = Effect.fnUntraced(function*(
         ...!isAttempt && { $inc: { attempts: -1 } }
       }), false),
     giveBack: (claims) =>
-      Effect.forEach(claims, (claim) => {
-        claim.ending = "otherwise"
-        return written(claim)
-      }, { discard: true }).pipe(
-        Effect.andThen(Effect.suspend(() => {
-          const stored = claims.filter((claim) => hasToken(claim) || claim.isLost)
-          for (const claim of claims.filter((claim) => !stored.includes(claim)).toReversed()) {
-            held.delete(claim)
-            makeReady(localQueue(store, claim.queue), { ...claim, attempts: claim.attempts - 1 }, true)
+      // The first one comes first again.
+      Effect.forEach(claims.toReversed(), (claim) =>
+        Effect.suspend(() => {
+          claim.ending = "otherwise"
+          return written(claim)
+        }).pipe(Effect.andThen(Effect.suspend(() => {
+          if (hasToken(claim) || claim.isLost) {
+            return settle(
+              [claim],
+              () => ({ $set: { state: "waiting", due: claim.due }, $inc: { attempts: -1 }, $unset: unlocked }),
+              true
+            )
           }
-          return stored.length === 0 ? Effect.void : settle(
-            stored,
-            (now) => ({ $set: { state: "waiting", due: dateOf(now) }, $inc: { attempts: -1 }, $unset: unlocked }),
-            true
-          )
-        }))
-      )
+          held.delete(claim)
+          makeReady(localQueue(store, claim.queue), { ...claim, attempts: claim.attempts - 1 }, true)
+          return Effect.void
+        }))), { concurrency: "unbounded", discard: true })
   }
 })
 

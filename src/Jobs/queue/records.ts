@@ -39,7 +39,8 @@ const StoredRecord = Schema.Struct({
   queue: Schema.String,
   key: Schema.String,
   element: Schema.String,
-  attempts: Schema.Int
+  attempts: Schema.Int,
+  due: Schema.Date
 })
 
 export const decodeRecord = SchemaParser.decodeUnknownResult(StoredRecord)

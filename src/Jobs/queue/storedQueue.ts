@@ -26,13 +26,16 @@ import { afterCommit } from "../../Repository/internal.ts"
 import type { ReadError, StoreError } from "../../Repository/RepositoryError.ts"
 import {
   type Claim,
+  forgetReady,
   handOver,
   type LocalQueue,
   localQueue,
   makeReady,
   maxReady,
+  readWith,
   type Takers,
-  wake
+  wake,
+  wakeUnsafe
 } from "./localQueue.ts"
 import { makeOutcomes } from "./outcomes.ts"
 import {
@@ -70,9 +73,10 @@ export const offerRecord = (
       queue: name,
       key: id,
       element: JSON.stringify(element),
-      attempts: 0
+      attempts: 0,
+      due: dateOf(due)
     }
-    const stored = { ...record, state: "waiting", created: dateOf(now), due: dateOf(due) }
+    const stored = { ...record, state: "waiting", created: dateOf(now) }
     const { _id, ...fields } = stored
     // A second offer of a key is no failure, with which a transaction would end.
     const written = isCustomId
@@ -103,8 +107,9 @@ export const makeQueueStore = Effect.fnUntraced(function*(
   const claimed = (document: Document, maxAttempts: number, token?: string) => {
     const record = decodeRecord(document)
     if (Result.isFailure(record)) {
+      // Whatever it is, it is only written.
       const { _id, queue } = document
-      const unknown = { _id: _id as string, queue: String(queue), key: "", element: "", attempts: 1 }
+      const unknown = { _id: _id as string, queue: String(queue), key: "", element: "", attempts: 1, due: dateOf(0) }
       // Nobody can do it, and the others of the write are no worse for it.
       return Effect.as(outcomes.bury(claimOf(unknown, token), Cause.fail("It is no record of a job")), undefined)
     }
@@ -124,7 +129,9 @@ export const makeQueueStore = Effect.fnUntraced(function*(
     now: number
   ): Effect.fn.Return<ReadonlyArray<Claim>, StoreError> {
     const token = randomUUID()
-    const _id = { $in: found.map(({ _id }) => _id) }
+    // Their times, since what is given back keeps its own.
+    const dues = new Map(found.map(({ _id, due }) => [_id, due]))
+    const _id = { $in: [...dues.keys()] }
     yield* store.updateMany(queuedJobs, { _id, queue: own.local.name, due: { $lte: dateOf(now) }, ...pending }, {
       $set: { state: "running", token, process: thisProcess, due: dateOf(now + lockTime) },
       $inc: { attempts: 1 },
@@ -133,7 +140,7 @@ export const makeQueueStore = Effect.fnUntraced(function*(
     const taken = yield* store.find(queuedJobs, { filter: { _id, token } })
     const claims = yield* Effect.forEach(
       taken.toSorted((one, other) => _id.$in.indexOf(one["_id"]) - _id.$in.indexOf(other["_id"])),
-      (document) => claimed(document, own.maxAttempts, token)
+      (document) => claimed({ ...document, due: dues.get(document["_id"]) }, own.maxAttempts, token)
     )
     return claims.filter(Predicate.isNotUndefined)
   })
@@ -146,7 +153,7 @@ export const makeQueueStore = Effect.fnUntraced(function*(
         filter: dueOf(own.local, now),
         sort: { due: 1 },
         limit: missing(own),
-        projection: { _id: 1 }
+        projection: { due: 1 }
       })
       if (found.length === 0) return false
       const claims = yield* claim(own, found, now)
@@ -158,51 +165,54 @@ export const makeQueueStore = Effect.fnUntraced(function*(
 
   /** Gives what is due to those who wait, and has some ready for those who come next. */
   const claimAlone = Effect.fnUntraced(function*(own: Taking): Effect.fn.Return<boolean, StoreError> {
-    const { local, maxAttempts } = own
+    const { local } = own
     const now = yield* Clock.currentTimeMillis
     const { since = now, wakes } = local
-    const limit = missing(own) + maxReady + local.known.size
-    local.looks++
-    const found = yield* store.find(queuedJobs, { filter: dueOf(local, now), sort: { due: 1 }, limit })
-    local.looks++
-    const unknown = found.filter(({ _id }) => !local.known.has(_id))
+    const maxAttempts = Math.min(...local.takers.map(({ maxAttempts }) => maxAttempts))
     // An earlier process may have been killed by it, the last attempt may not be made twice, and a lock that has ended is another one's.
     const mustClaim = ({ attempts, created, state }: Document) =>
       state !== "waiting" || Number(attempts) + 1 >= maxAttempts || !(created instanceof Date) ||
       created.getTime() < since
-    const chosen: Array<Document> = []
-    let claims = 0
-    for (const document of unknown) {
-      const isTooMuch = mustClaim(document) ? ++claims > missing(own) : chosen.length >= missing(own) + maxReady
-      if (isTooMuch) break
-      chosen.push(document)
-    }
-    const isAll = chosen.length === unknown.length && found.length < limit && wakes === local.wakes
-    local.isBehind = !isAll || maxAttempts === 1
-    if (isAll) local.seenAll = now
-    for (const { _id } of chosen) local.known.set(_id, undefined)
+    const limit = missing(own) + maxReady + local.known.size
+    local.looks++
+    const find = store.find(queuedJobs, { filter: dueOf(local, now), sort: { due: 1 }, limit })
+    const { chosen, isAll, isFound } = yield* readWith(local, find, (found, ended) => {
+      const unknown = found.filter(({ _id }) => !local.known.has(_id) && !ended.has(_id))
+      // None is claimed but for somebody who waits, and none passes over another one.
+      const room = missing(own)
+      const end = unknown.findIndex((document, i) => i >= (mustClaim(document) ? room : room + maxReady))
+      const chosen = end < 0 ? unknown : unknown.slice(0, end)
+      for (const { _id } of chosen) local.known.set(_id, undefined)
+      return { chosen, isAll: end < 0 && found.length < limit, isFound: unknown.length > 0 }
+    })
+    local.looks++
     const strict = chosen.filter(mustClaim)
     const taken = strict.length === 0 ? [] : yield* claim(own, strict, now).pipe(
       Effect.onError(() =>
         Effect.sync(() => {
           for (const { _id } of chosen) local.known.delete(_id)
-          local.isBehind = true
+          wakeUnsafe(local)
         })
       )
     )
-    const claimsById = new Map<unknown, Claim>(taken.map((claim) => [claim._id, claim]))
+    // From now on, new ones come directly, behind these.
+    const hasAll = isAll && wakes === local.wakes
+    local.isBehind = !hasAll || maxAttempts === 1
+    if (hasAll) local.seenAll = now
+    const claims = new Map<unknown, Claim>(taken.map((claim) => [claim._id, claim]))
+    const broken: Array<Document> = []
     for (const document of chosen) {
-      if (mustClaim(document)) {
-        const claim = claimsById.get(document["_id"])
-        if (claim === undefined) local.known.delete(document["_id"])
-        else Queue.offerUnsafe(own.given, Exit.succeed(claim))
-      } else {
+      const claim = claims.get(document["_id"])
+      if (claim !== undefined) Queue.offerUnsafe(own.given, Exit.succeed(claim))
+      else if (mustClaim(document)) local.known.delete(document["_id"])
+      else {
         const record = decodeRecord(document)
         if (Result.isSuccess(record)) makeReady(local, record.success)
-        else yield* claimed(document, maxAttempts)
+        else broken.push(document)
       }
     }
-    return chosen.length > 0
+    yield* Effect.forEach(broken, (document) => claimed(document, maxAttempts), { discard: true })
+    return isFound
   })
 
   /** Gives back what an earlier process had taken of a store that only one process has. */
@@ -307,6 +317,7 @@ export const makeQueueStore = Effect.fnUntraced(function*(
     }
     takings.set(name, own)
     local.takers.push(own)
+    if (local.takers.some((other) => other.maxAttempts > maxAttempts)) forgetReady(local)
     // It ends after those who take, who may be added to the scope at any time.
     own.claiming = runClaims(Effect.forever(claimMore(own)))
     return own
@@ -389,7 +400,6 @@ export const makeQueueStore = Effect.fnUntraced(function*(
 /** Those of a service who take from one queue. */
 interface Taking extends Takers {
   readonly local: LocalQueue
-  readonly maxAttempts: number
   /** What those who wait are given, or why nothing can be. */
   readonly given: Queue.Queue<Exit.Exit<Claim, StoreError>>
   /** Opened when more is to be claimed. */
@@ -398,12 +408,13 @@ interface Taking extends Takers {
   waiting: number
 }
 
-const claimOf = ({ _id, attempts, element, key, queue }: JobRecord, token?: string): Claim => ({
+const claimOf = ({ _id, attempts, due, element, key, queue }: JobRecord, token?: string): Claim => ({
   _id,
   queue,
   key,
   element,
   attempts,
+  due,
   token,
   writing: undefined,
   ending: undefined,

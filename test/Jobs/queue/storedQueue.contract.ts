@@ -506,23 +506,14 @@ export const storedQueueContract = <E>(name: string, store: Layer.Layer<Document
       it.effect(`counts the attempt of a job before it begins, ${title}`, () =>
         Effect.gen(function*() {
           const queue = `strict, ${title}`
-          const events: Array<string> = []
-          const original = yield* DocumentStore.DocumentStore
-          const slow: typeof original = {
-            ...original,
-            updateMany: (...args) =>
-              Effect.sleep("20 millis").pipe(
-                Effect.andThen(original.updateMany(...args)),
-                Effect.tap(() => Effect.sync(() => events.push(String(stateIn(args[2])))))
-              )
-          }
-          const { takes } = yield* counted(queue, { maxAttempts, shared: slow })
+          const { events, store } = yield* slowStore
+          const { takes } = yield* counted(queue, { maxAttempts, shared: store })
           const waiting = yield* takes(1, Effect.sync(() => events.push("begun")))
           const now = new Date(Date.now() + 1)
           const base = { _id: `${queue}:1`, queue, key: "1", element: "1", created: now, due: now }
           const record = { ...base, state: "waiting", attempts: 0, ...fields }
-          yield* slow.insertOne("QueuedJob", record)
-          yield* Effect.repeat(wake(slow, queue), {
+          yield* store.insertOne("QueuedJob", record)
+          yield* Effect.repeat(wake(store, queue), {
             until: () => events.includes("begun"),
             schedule: Schedule.spaced("5 millis")
           })
@@ -531,6 +522,137 @@ export const storedQueueContract = <E>(name: string, store: Layer.Layer<Document
           assert.deepStrictEqual(events.slice(events.indexOf("running")), ["running", "begun", "done"])
         }).pipe(Effect.scoped))
     }
+
+    it.effect.skipIf(name === "mongodb")(
+      "counts it before where another service makes one attempt only",
+      () =>
+        Effect.gen(function*() {
+          const { events, store } = yield* slowStore
+          const first = yield* counted("fewer", { shared: store })
+          const begun = yield* Deferred.make<void>()
+          yield* first.takes(1, Effect.andThen(Deferred.succeed(begun, undefined), Effect.never))
+          yield* Effect.forEach(["1", "2", "3"], first.offer)
+          yield* Deferred.await(begun)
+          const second = yield* counted("fewer", { maxAttempts: 1, shared: store })
+          events.length = 0
+          yield* Fiber.join(yield* second.takes(1, Effect.sync(() => events.push("begun"))))
+          assert.deepStrictEqual(events.slice(events.lastIndexOf("running")), ["running", "begun"])
+        }).pipe(Effect.scoped)
+    )
+
+    it.effect("lets none pass that is in its last attempt", () =>
+      Effect.gen(function*() {
+        const { store, take } = yield* counted("beside")
+        const now = Date.now()
+        const records = Array.from({ length: 9 }, (_, i) => ({
+          _id: `beside:${i}`,
+          queue: "beside",
+          key: String(i),
+          element: "1",
+          state: "waiting",
+          attempts: i % 3 === 1 ? 2 : 0,
+          // Later than this service has begun.
+          created: new Date(now + 3_600_000),
+          due: new Date(now - 1_000 + i)
+        }))
+        yield* store.insertMany("QueuedJob", records, { ordered: true })
+        const taken = yield* Effect.all(records.map(() => take))
+        assert.deepStrictEqual(taken, records.map(({ attempts, key }) => [key, attempts + 1]))
+      }).pipe(Effect.scoped))
+
+    it.effect.skipIf(name === "mongodb")(
+      "does once what has ended while the store was asked for what is due",
+      () =>
+        Effect.gen(function*() {
+          const original = yield* DocumentStore.DocumentStore
+          const isFound = yield* Deferred.make<void>()
+          let isAsked = false
+          const slow: typeof original = {
+            ...original,
+            // The end of the first one is stored after it was found, and before that is said.
+            find: (...args) =>
+              Effect.tap(original.find(...args), (found) =>
+                isAsked && found.length > 0
+                  ? Effect.andThen(
+                    Deferred.succeed(isFound, undefined),
+                    Effect.provideService(doneOf("asked"), DocumentStore.DocumentStore, original)
+                  )
+                  : Effect.void),
+            updateMany: (...args) =>
+              Effect.andThen(
+                stateIn(args[2]) === "waiting" ? Effect.void : Deferred.await(isFound),
+                original.updateMany(...args)
+              )
+          }
+          const { offer, takes } = yield* counted("asked", { shared: slow })
+          const first = yield* takes(1)
+          // Until then, others are asked for at each offer.
+          yield* Effect.repeat(Effect.sync(() => localQueue(slow, "asked").isBehind), {
+            until: (isBehind) => !isBehind,
+            schedule: Schedule.spaced("5 millis")
+          })
+          yield* offer("1")
+          assert.deepStrictEqual(yield* Fiber.join(first), [["1", 1]])
+          isAsked = true
+          const second = yield* takes(1)
+          yield* wake(slow, "asked")
+          yield* Deferred.await(isFound)
+          yield* doneOf("asked")
+          isAsked = false
+          yield* offer("2")
+          assert.deepStrictEqual(yield* Fiber.join(second), [["2", 1]])
+        }).pipe(Effect.scoped)
+    )
+
+    it.effect.skipIf(name === "mongodb")(
+      "does each job once where many offer and many take",
+      () =>
+        Effect.gen(function*() {
+          const { offer, takes } = yield* counted("crowd")
+          const ids = Arr.makeBy(2_000, String)
+          const taken = yield* takes(ids.length)
+          yield* Effect.forEach(ids, offer, { concurrency: 300, discard: true })
+          const runs = yield* Fiber.join(taken)
+          assert.deepStrictEqual(runs.map(([id]) => id).toSorted(), ids.toSorted())
+          assert.isTrue(runs.every(([, attempt]) => attempt === 1))
+          assert.isTrue((yield* doneOf("crowd")).every(({ attempts }) => attempts === 1))
+        }).pipe(Effect.scoped)
+    )
+
+    it.effect.skipIf(name !== "mongodb")(
+      "puts off what its process has taken again, whatever becomes of the attempt before",
+      () =>
+        Effect.gen(function*() {
+          const original = yield* DocumentStore.DocumentStore
+          // It keeps no lock.
+          const forgetful: typeof original = {
+            ...original,
+            updateMany: (...args) =>
+              "token" in args[1] && stateIn(args[2]) === undefined
+                ? Effect.succeed({ matchedCount: 0, modifiedCount: 0 })
+                : original.updateMany(...args)
+          }
+          const port = yield* makeQueueStore(forgetful, { lock: "50 millis", poll: "5 millis" })
+          const [first, second] = [yield* Scope.make(), yield* Scope.make()]
+          const take = port.take(takeOf("retaken"))
+          yield* port.offer({ name: "retaken", id: "1", element: {}, isCustomId: false })
+          assert.deepInclude(yield* Scope.provide(take, first), { attempts: 1 })
+          assert.deepInclude(yield* Scope.provide(take, second), { attempts: 2 })
+          yield* Scope.close(first, Exit.void)
+          yield* Effect.repeat(Effect.sync(() => localQueue(forgetful, "retaken").settled), {
+            until: (settled) => settled.isOpen(),
+            schedule: Schedule.spaced("5 millis")
+          })
+          const due = Date.now() + 3_600_000
+          yield* Effect.provideService(putOff({ name: "retaken" }, "1", due), DocumentStore.DocumentStore, forgetful)
+          yield* Scope.close(second, Exit.void)
+          const [record] = yield* Effect.repeat(recordsOf("retaken"), {
+            until: () => localQueue(forgetful, "retaken").known.size === 0,
+            schedule: Schedule.spaced("5 millis")
+          }).pipe(Effect.andThen(recordsOf("retaken")))
+          assert.deepInclude(record, { state: "waiting", due: new Date(due) })
+        }).pipe(Effect.scoped)
+    )
 
     it.effect.skipIf(name === "mongodb")(
       "gives one after the other in their order, also where more are due than are kept ready",
@@ -729,6 +851,20 @@ const doneOf = (queue: string) =>
 /** What becomes of records by an update. */
 const stateIn = (update: Parameters<DocumentStore.DocumentStore["Service"]["updateMany"]>[2]): unknown =>
   "$set" in update ? Object(update["$set"]).state : undefined
+
+/** A store whose changes of many take some time, and in which states they have put records so far. */
+const slowStore = Effect.map(DocumentStore.DocumentStore, (original) => {
+  const events: Array<string> = []
+  const store: typeof original = {
+    ...original,
+    updateMany: (...args) =>
+      Effect.sleep("20 millis").pipe(
+        Effect.andThen(original.updateMany(...args)),
+        Effect.tap(() => Effect.sync(() => events.push(String(stateIn(args[2])))))
+      )
+  }
+  return { events, store }
+})
 
 /** A queue, those who take from it, and how often the store was asked for what is due. */
 const counted = Effect.fnUntraced(function*(
