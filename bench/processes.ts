@@ -50,6 +50,8 @@ export interface Server extends AsyncDisposable {
   readonly cpuSeconds: () => number
   /** Its resident memory; `NaN` where the system doesn't tell. */
   readonly residentBytes: () => number
+  /** Sends it a signal. */
+  readonly signal: (signal: NodeJS.Signals) => void
 }
 
 /**
@@ -94,6 +96,7 @@ export const startProgram = async (
     url: `http://127.0.0.1:${port}`,
     cpuSeconds: () => cpuSecondsOf(child.pid),
     residentBytes: () => residentBytesOf(child.pid),
+    signal: (signal) => child.kill(signal),
     [Symbol.asyncDispose]: async () => {
       child.kill("SIGKILL")
       await closed

@@ -1,12 +1,17 @@
 /**
- * How long the slowest answers take at seven tenths of each server's own capacity, while documents are written. See README.md.
+ * How long the slowest answers take at seven tenths of each server's own capacity, while documents are written, and how long the
+ * turns of its event loop. See README.md.
  */
 import * as fs from "node:fs"
+import * as os from "node:os"
+import * as path from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
 import { parseArgs } from "node:util"
 import { rows as allRows } from "./answers.ts"
 import { load } from "./load.ts"
 import { startServer } from "./processes.ts"
 import { chosen, median, positive, print, printMachine, quantile, randomOf } from "./report.ts"
+import type { Turns } from "./turns.ts"
 
 const { values: options } = parseArgs({
   options: {
@@ -33,10 +38,17 @@ interface Sample {
   readonly p99: number
   readonly p999: number
   readonly written: number
+  /** The longest turn in milliseconds of processor time, and how many took more than 20. */
+  readonly longest: number
+  readonly long: number
+  /** The part of the turns that the collections of young garbage are. */
+  readonly scavenged: number
 }
 
 const measure = async (server: string, row: string, round: number): Promise<Sample> => {
-  await using running = await startServer(server)
+  const file = path.join(os.tmpdir(), `turns-${process.pid}.json`)
+  const flags = [...process.execArgv, "--import", path.join(import.meta.dirname, "turns.ts")]
+  await using running = await startServer(server, { BENCH_TURNS: file }, flags)
   const { request, status, varied = () => request } = allRows.get(row)!
   const [reading, writing] = [randomOf(round), randomOf(-round)]
   const { request: first, varied: other = () => first } = create!
@@ -53,6 +65,13 @@ const measure = async (server: string, row: string, round: number): Promise<Samp
   const [most] = await both(undefined, seconds)
   const capacity = most.requests / most.seconds
   const [paced, written] = await both(0.7 * capacity, seconds)
+  // Apart, since the measurement keeps the loop from waiting.
+  running.signal("SIGUSR2")
+  await both(0.7 * capacity, seconds)
+  running.signal("SIGUSR2")
+  while (!fs.existsSync(file)) await sleep(10)
+  const turns: Turns = JSON.parse(fs.readFileSync(file, "utf8"))
+  fs.rmSync(file)
   const [p50 = NaN, p99 = NaN, p999 = NaN] = [0.5, 0.99, 0.999].map((part) => quantile(paced.latencies, part))
   return {
     capacity,
@@ -60,7 +79,10 @@ const measure = async (server: string, row: string, round: number): Promise<Samp
     p50,
     p99,
     p999,
-    written: written.requests / written.seconds
+    written: written.requests / written.seconds,
+    longest: turns.longest,
+    long: turns.long,
+    scavenged: turns.scavenged / turns.sum
   }
 }
 
@@ -70,8 +92,13 @@ const columns: ReadonlyArray<readonly [keyof Sample, string]> = [
   ["written", "writes/s"],
   ["p50", "p50 ms"],
   ["p99", "p99 ms"],
-  ["p999", "p99.9 ms"]
+  ["p999", "p99.9 ms"],
+  ["longest", "longest turn, ms"],
+  ["long", "over 20 ms"],
+  ["scavenged", "scavenger"]
 ]
+
+const digits: { readonly [K in keyof Sample]?: number } = { p50: 1, p99: 1, p999: 1, longest: 1, scavenged: 2 }
 
 printMachine()
 console.log(`64 connections that read, at 70 % of what each server answers beside ${rate} creates a second\n`)
@@ -84,7 +111,7 @@ for (const [key, { title }] of rows) {
   }
   for (const [server, name] of servers) {
     const of = (column: keyof Sample) => median((taken[server] ?? []).map((sample) => sample[column]))
-    print(`${title}, ${name}`, columns.map(([column]) => of(column).toFixed(column.startsWith("p") ? 1 : 0)))
+    print(`${title}, ${name}`, columns.map(([column]) => of(column).toFixed(digits[column] ?? 0)))
   }
 }
 if (options.json !== undefined) {
