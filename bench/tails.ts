@@ -93,7 +93,7 @@ const columns: ReadonlyArray<readonly [keyof Sample, string]> = [
   ["p50", "p50 ms"],
   ["p99", "p99 ms"],
   ["p999", "p99.9 ms"],
-  ["longest", "longest turn, ms"],
+  ["longest", "longest, ms"],
   ["long", "over 20 ms"],
   ["scavenged", "scavenger"]
 ]
