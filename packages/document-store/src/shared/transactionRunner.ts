@@ -219,7 +219,10 @@ const runAttempt = Effect.fnUntraced(function*<A, E, R>(
   const failure = transaction.end()
   if (Exit.isSuccess(exit) && failure === undefined) {
     yield* attempt.commit
-    for (const effect of transaction.committed) yield* effect
+    // What is committed stands, whatever one of them dies of.
+    for (const effect of transaction.committed) {
+      yield* Effect.catchCause(effect, (cause) => Effect.logError("What follows a commit has failed", cause))
+    }
     return exit.value
   }
   const hasConflict = Exit.hasInterrupts(exit) ? false : yield* attempt.hasConflict

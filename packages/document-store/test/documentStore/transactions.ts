@@ -2,6 +2,7 @@ import { assert } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Ref, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import type { DocumentStore } from "../../src/DocumentStore.ts"
+import { afterCommit } from "../../src/shared.ts"
 import type { StoreError } from "../../src/StoreError.ts"
 import { collectionOf, idsOf, type Store, type Tests } from "./collection.ts"
 
@@ -33,6 +34,25 @@ export const transactionContract = (it: Tests) => {
         { _id: 5, n: 5 }
       ])
       assert.strictEqual(yield* store.count(name, {}), 4)
+    }))
+
+  test("runs what follows a commit, each of it, and nothing after a rollback", () =>
+    Effect.gen(function*() {
+      const { all, name, store } = yield* collectionOf([])
+      const done: Array<string> = []
+      const later = (text: string) => afterCommit(Effect.sync(() => void done.push(text)))
+      const result = yield* store.transaction(Effect.gen(function*() {
+        yield* later("first")
+        yield* afterCommit(Effect.die("A defect"))
+        yield* store.insertOne(name, { _id: 1 })
+        yield* later("last")
+        assert.deepStrictEqual(done, [])
+        return "committed"
+      }))
+      yield* Effect.flip(store.transaction(Effect.andThen(later("never"), Effect.fail("rolled back"))))
+      yield* later("outside")
+      assert.deepStrictEqual([result, ...done], ["committed", "first", "last", "outside"])
+      assert.deepStrictEqual(yield* all, [{ _id: 1 }])
     }))
 
   test("lets a transaction read its own writes, also by an index", () =>
