@@ -100,13 +100,20 @@ const suite = <A, E>(
   it.layer(Layer.provide(layer, [Logger.layer([]), shortPolls]), { excludeTestServices: true })(name, (it) => {
     // What one caller creates is there for the next one.
     const pool: Conformance.Pool = new Map()
+    // All callers get the same document.
+    let described: { readonly served: Json; readonly document: Json; readonly checks: Conformance.Checks } | undefined
+    const describedBy = (served: Json) => {
+      const document = resolvedDocument(served)
+      described ??= { served, document, checks: checksOf(document) }
+      assert.deepStrictEqual(served, described.served)
+      return described
+    }
     it.effect.each(callers)("responds as its document describes, to any request of $name", (caller) =>
       Effect.gen(function*() {
         const { agent, base, document: served } = yield* surroundings
-        const document = resolvedDocument(served)
+        const { checks, document } = describedBy(served)
         const credentials = yield* caller.credentials(base, pool)
         const isLimited = caller.mayDo !== undefined
-        const checks = checksOf(document)
         const statuses = new Map<string, number>()
         const operations = Conformance.operationsOf(document)
           .filter(({ path }) =>
