@@ -56,17 +56,26 @@ export const findServer = async (): Promise<Started> => {
 const onPath = (program: string): string | undefined =>
   (process.env["PATH"] ?? "").split(delimiter).map((folder) => join(folder, program)).find((file) => existsSync(file))
 
-const startMongod = async (binary: string): Promise<Started> => {
-  const port = await freePort()
-  const args = ["--port", `${port}`, "--bind_ip", "127.0.0.1", "--dbpath", ".", "--replSet", "test"]
-  return begin(run(binary, [...args, "--setParameter", "enableTestCommands=1"]), port)
-}
+const startMongod = (binary: string): Promise<Started> =>
+  onFreePort((port) => {
+    const args = ["--port", `${port}`, "--bind_ip", "127.0.0.1", "--dbpath", ".", "--replSet", "test"]
+    return run(binary, [...args, "--setParameter", "enableTestCommands=1"])
+  })
 
-const startSecantus = async (python: string): Promise<Started> => {
+const startSecantus = (python: string): Promise<Started> =>
+  onFreePort((port) => {
+    const program = join(import.meta.dirname, "mongoServer.py")
+    const args = [program, "--port", `${port}`, "--storage-path", ":memory:"]
+    return run(python, [...args, "--enable-test-commands", "--log-level", "ERROR"])
+  })
+
+/** Starts a server on a port that was free; on another one where a program has taken it meanwhile. */
+const onFreePort = async (start: (port: number) => Server, tries = 5): Promise<Started> => {
   const port = await freePort()
-  const program = join(import.meta.dirname, "mongoServer.py")
-  const args = [program, "--port", `${port}`, "--storage-path", ":memory:"]
-  return begin(run(python, [...args, "--enable-test-commands", "--log-level", "ERROR"]), port)
+  const started = await begin(start(port), port)
+  return "reason" in started && /address already in use/iu.test(started.reason) && tries > 1
+    ? onFreePort(start, tries - 1)
+    : started
 }
 
 const installSecantus = async (): Promise<{ readonly python: string } | { readonly reason: string }> => {
