@@ -16,7 +16,7 @@ import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { type Failure, putOff } from "../../Jobs/internal.ts"
-import type { Any } from "../../Jobs/Job.ts"
+import type { Any, Attempt } from "../../Jobs/Job.ts"
 import { Delivery, job, type Options, type payload, Subscription } from "../../Jobs/Webhooks.ts"
 import { DocumentStore, type Update } from "../../Repository/DocumentStore.ts"
 import { decodeDocument } from "../../Repository/internal.ts"
@@ -144,7 +144,7 @@ export const delivering = Effect.fnUntraced(function*(
       $unset: { next: "" }
     })
 
-  const attempted = Effect.fnUntraced(function*(delivery: Payload, id: string) {
+  const attempted = Effect.fnUntraced(function*(delivery: Payload, attempt: Attempt) {
     const found = yield* subscriptions.findOne(($) => $.id.equals(delivery.subscription))
     if (Option.isNone(found)) return yield* Effect.as(abandon(delivery, "the subscription is deleted"), "unsubscribed")
     const receiver = receiverOf(found.value)
@@ -156,11 +156,11 @@ export const delivering = Effect.fnUntraced(function*(
       if (now - Date.parse(delivery.time) > maxUnknown) {
         return yield* Effect.as(abandon(delivery, "the service has no such event"), "unreadable")
       }
-      return yield* Effect.as(putOff(job, id, now + 30_000), "put off")
+      return yield* Effect.as(putOff(job, attempt, now + 30_000), "put off")
     }
     const lane = subscription.id
     const later = Effect.suspend(() =>
-      Effect.as(putOff(job, id, Math.max(lanes.next(lane, now), pausedUntil)), "put off")
+      Effect.as(putOff(job, attempt, Math.max(lanes.next(lane, now), pausedUntil)), "put off")
     )
     if (subscription.enabled && pausedUntil > now) return yield* later
     const delivered = Effect.gen(function*() {
@@ -194,9 +194,9 @@ export const delivering = Effect.fnUntraced(function*(
       name: job.name,
       "~appkernel/Job": { ...described, options: { ...described.options, concurrency: Math.max(2, concurrency) } }
     },
-    run: (delivery: Payload, { id }) =>
+    run: (delivery: Payload, attempt) =>
       Effect.tap(
-        attempted(delivery, id),
+        attempted(delivery, attempt),
         (outcome) => Metric.update(Metric.withAttributes(outcomes, { type: delivery.type, outcome }), 1)
       )
   }

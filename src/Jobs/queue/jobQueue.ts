@@ -13,7 +13,7 @@ import { DocumentStore } from "../../Repository/DocumentStore.ts"
 import { afterCommit } from "../../Repository/internal.ts"
 import type { ReadError, StoreError } from "../../Repository/RepositoryError.ts"
 import { CurrentUser } from "../../Security/CurrentUser.ts"
-import type { Described, EnqueueOptions } from "./description.ts"
+import type { Attempt, Described, EnqueueOptions } from "./description.ts"
 import { localQueue, wake, wakeUnsafe } from "./localQueue.ts"
 import { jobIdOf, pending, queuedJobs, thisProcess } from "./records.ts"
 import { offerRecord } from "./storedQueue.ts"
@@ -97,25 +97,27 @@ export const retryDead = Effect.fnUntraced(function*(id: string): Effect.fn.Retu
 })
 
 /**
- * Gives a job that runs another time, and takes back the attempt. What its worker says of it at the end of its work has no effect any
+ * Gives a job another time during an attempt, which is none then. What its worker says of it at the end of its work has no effect any
  * more.
  */
 export const putOff = Effect.fnUntraced(function*(
   { name }: Pick<Described, "name">,
-  id: string,
+  { attempt, id }: Attempt,
   due: number
 ): Effect.fn.Return<void, StoreError, DocumentStore> {
   const store = yield* DocumentStore
   const local = localQueue(store, name)
   const _id = jobIdOf(name, id)
-  const claim = local.known.get(_id)
+  const known = local.known.get(_id)
+  // Otherwise the process has lost it, and has taken it again.
+  const claim = known?.attempts === attempt ? known : undefined
   // Its begin is not stored any more.
   if (claim !== undefined) claim.ending = "otherwise"
   if (claim?.writing !== undefined) yield* claim.writing.await
   const $set = { state: "waiting", due: dateOf(due) }
   const { matchedCount } = yield* claim !== undefined && claim.token === undefined
     ? store.updateOne(queuedJobs, { _id, state: "waiting" }, { $set })
-    : store.updateOne(queuedJobs, { _id, state: "running", process: thisProcess }, {
+    : store.updateOne(queuedJobs, { _id, state: "running", process: thisProcess, attempts: attempt }, {
       $set,
       $inc: { attempts: -1 },
       $unset: { token: "", process: "" }

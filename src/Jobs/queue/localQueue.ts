@@ -40,7 +40,7 @@ export interface LocalQueue {
   wakes: number
   /** Opened when something that was taken has come to an end. */
   readonly settled: Latch.Latch
-  /** The one that was given something last is at the end: others may be able to do what that one has put off. */
+  /** Those who were given something last are at the end: others may be able to do what they have put off. */
   readonly takers: Array<Takers>
   /** Since when this process takes; what others have left over is released then. */
   since: number | undefined
@@ -50,6 +50,8 @@ export interface LocalQueue {
   readonly ready: Array<JobRecord>
   /** Whether the store may have others that are due. */
   isBehind: boolean
+  /** Whether the last look has found records that must be claimed before they begin, of which none is kept ready. */
+  isStrict: boolean
   /** How often the store was asked for what is due, and when for the last time with an answer that had all. */
   looks: number
   seenAll: number
@@ -69,6 +71,7 @@ export const localQueue = (store: Store, name: string): LocalQueue =>
     known: new Map(),
     ready: [],
     isBehind: true,
+    isStrict: false,
     looks: 0,
     seenAll: 0,
     reading: new Set()
@@ -123,27 +126,42 @@ export const handOver = (store: Store, local: LocalQueue, now: number) => {
         found?.["state"] === "waiting" && found["attempts"] === 0 && Number(found["due"]) === record.due.getTime()
       return readWith(local, store.findById(queuedJobs, record._id), (found, ended) => {
         if (isWaiting(found) && !ended.has(record._id) && !local.known.has(record._id)) makeReady(local, record)
-      }).pipe(Effect.catch(() => wake(store, local.name)))
+      }).pipe(Effect.catchCause(() => wake(store, local.name)))
     })
 }
 
 /** Gives a record to who waits, or keeps it for who comes next: behind the others, or before them. */
 export const makeReady = (local: LocalQueue, record: JobRecord, isFirst = false): void => {
-  const index = local.takers.findIndex(({ isWaiting }) => isWaiting())
+  const takers = local.takers.find((takers) => takers.isWaiting() && mayBegin(record, takers))
   local.known.set(record._id, undefined)
-  if (index >= 0) {
-    const [takers] = local.takers.splice(index, 1)
-    local.takers.push(takers!)
-    takers!.give(record)
+  if (takers !== undefined) {
+    moveBack(local, takers)
+    takers.give(record)
+  } else if (local.takers.some(({ isWaiting }) => isWaiting())) {
+    // They have it from the store, which has its attempt first.
+    local.known.delete(record._id)
+    wakeUnsafe(local)
   } else if (isFirst) local.ready.unshift(record)
   else local.ready.push(record)
 }
 
-/** Has the store give what is ready, since what may begin without a claim is another question now. */
-export const forgetReady = (local: LocalQueue): void => {
+/** The first record that is ready for one of those who take. If there is none, the store may have one. */
+export const takeReady = (local: LocalQueue, takers: Takers): JobRecord | undefined => {
+  const [first] = local.ready
+  if (first === undefined || mayBegin(first, takers)) return local.ready.shift()
   for (const { _id } of local.ready.splice(0)) local.known.delete(_id)
   wakeUnsafe(local)
+  return undefined
 }
+
+/** The others go before those who were given something. */
+export const moveBack = ({ takers: all }: LocalQueue, takers: Takers): void => {
+  all.push(...all.splice(all.indexOf(takers), 1))
+}
+
+/** Whether an attempt may begin before it is stored: the last one may not. */
+export const mayBegin = ({ attempts }: Pick<JobRecord, "attempts">, { maxAttempts }: Takers): boolean =>
+  attempts + 1 < maxAttempts
 
 /** How many records are kept ready. */
 export const maxReady = 128

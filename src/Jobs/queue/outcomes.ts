@@ -88,6 +88,7 @@ export const makeOutcomes = Effect.fnUntraced(function*(
         for (const claim of claims) {
           const local = localQueue(store, claim.queue)
           held.delete(claim)
+          unstored.delete(claim)
           forget(local, claim)
           local.settled.openUnsafe()
           if (isDue || !isStored || claim.isLost) wakeUnsafe(local)
@@ -105,7 +106,10 @@ export const makeOutcomes = Effect.fnUntraced(function*(
   const storeDone = (claims: ReadonlyArray<Claim>) =>
     settle(claims, (now) => ({ $set: { state: "done", ended: dateOf(now) }, $unset: { ...unlocked, due: "" } }))
 
-  /** Stores that attempts have begun, of those that still go on without a proof. To be called at once. */
+  /** Those whose begin could not be stored. */
+  const unstored = new Set<Claim>()
+
+  /** Stores that attempts have begun, of those that go on without a proof when it is called: one round after the other. */
   const storeBegun = (claims: ReadonlyArray<Claim>): Effect.Effect<void> => {
     const begun = claims.filter((claim) =>
       claim.ending === undefined && claim.writing === undefined && !hasToken(claim) && !claim.isLost
@@ -122,7 +126,10 @@ export const makeOutcomes = Effect.fnUntraced(function*(
         for (const claim of begun) claim.token = token
       })),
       // It is stored later, or with the end.
-      Effect.catchCause((cause) => Effect.logWarning("Can't store the begin of a job", cause)),
+      Effect.catchCause((cause) => {
+        for (const claim of begun) unstored.add(claim)
+        return Effect.logWarning("Can't store the begin of a job", cause)
+      }),
       Effect.ensuring(Effect.sync(() => {
         for (const claim of begun) claim.writing = undefined
         writing.openUnsafe()
@@ -131,14 +138,20 @@ export const makeOutcomes = Effect.fnUntraced(function*(
     )
   }
 
+  // Work that is done makes room for other work at once, so its end is stored beside that, with all that has changed meanwhile.
+  const changed = yield* Queue.bounded<Claim>(maxUnstored)
+
   // It keeps the locks of all, and begins before whoever takes, so that it ends after them.
   yield* isHolding.await.pipe(
     Effect.andThen(Effect.sleep(lockTime / 3)),
     Effect.andThen(Clock.currentTimeMillis),
     Effect.flatMap((now) => updated([...held].filter(hasToken), { $set: { due: dateOf(now + lockTime) } }, now)),
     Effect.catchCause((cause) => Effect.logWarning("Can't keep the locks of jobs", cause)),
-    // Those whose begin could not be stored.
-    Effect.andThen(Effect.suspend(() => storeBegun([...held]))),
+    Effect.andThen(Effect.suspend(() => {
+      const again = [...unstored]
+      unstored.clear()
+      return Queue.offerAll(changed, again)
+    })),
     Effect.andThen(Effect.sync(() => {
       if (held.size === 0) isHolding.closeUnsafe()
     })),
@@ -146,8 +159,6 @@ export const makeOutcomes = Effect.fnUntraced(function*(
     Effect.forkScoped
   )
 
-  // Work that is done makes room for other work at once, so its end is stored beside that, with all that has changed meanwhile.
-  const changed = yield* Queue.bounded<Claim>(maxUnstored)
   const storeAll = (changed: ReadonlyArray<Claim>) =>
     Effect.suspend(() => {
       const claims = [...new Set(changed)]
@@ -191,7 +202,7 @@ export const makeOutcomes = Effect.fnUntraced(function*(
         ...!isAttempt && { $inc: { attempts: -1 } }
       }), false),
     giveBack: (claims) =>
-      // The first one comes first again.
+      // Of those that need no write, the first one comes first again.
       Effect.forEach(claims.toReversed(), (claim) =>
         Effect.suspend(() => {
           claim.ending = "otherwise"
@@ -205,9 +216,10 @@ export const makeOutcomes = Effect.fnUntraced(function*(
             )
           }
           held.delete(claim)
+          unstored.delete(claim)
           makeReady(localQueue(store, claim.queue), { ...claim, attempts: claim.attempts - 1 }, true)
           return Effect.void
-        }))), { concurrency: "unbounded", discard: true })
+        }))), { concurrency: 16, discard: true })
   }
 })
 

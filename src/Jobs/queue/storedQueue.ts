@@ -26,13 +26,15 @@ import { afterCommit } from "../../Repository/internal.ts"
 import type { ReadError, StoreError } from "../../Repository/RepositoryError.ts"
 import {
   type Claim,
-  forgetReady,
   handOver,
   type LocalQueue,
   localQueue,
   makeReady,
   maxReady,
+  mayBegin,
+  moveBack,
   readWith,
+  takeReady,
   type Takers,
   wake,
   wakeUnsafe
@@ -168,12 +170,11 @@ export const makeQueueStore = Effect.fnUntraced(function*(
     const { local } = own
     const now = yield* Clock.currentTimeMillis
     const { since = now, wakes } = local
-    const maxAttempts = Math.min(...local.takers.map(({ maxAttempts }) => maxAttempts))
     // An earlier process may have been killed by it, the last attempt may not be made twice, and a lock that has ended is another one's.
     const mustClaim = ({ attempts, created, state }: Document) =>
-      state !== "waiting" || Number(attempts) + 1 >= maxAttempts || !(created instanceof Date) ||
-      created.getTime() < since
-    const limit = missing(own) + maxReady + local.known.size
+      state !== "waiting" || typeof attempts === "number" && !mayBegin({ attempts }, own) ||
+      !(created instanceof Date) || created.getTime() < since
+    const limit = missing(own) + (local.isStrict ? 0 : maxReady) + local.known.size
     local.looks++
     const find = store.find(queuedJobs, { filter: dueOf(local, now), sort: { due: 1 }, limit })
     const { chosen, isAll, isFound } = yield* readWith(local, find, (found, ended) => {
@@ -187,6 +188,7 @@ export const makeQueueStore = Effect.fnUntraced(function*(
     })
     local.looks++
     const strict = chosen.filter(mustClaim)
+    local.isStrict = strict.length > 0
     const taken = strict.length === 0 ? [] : yield* claim(own, strict, now).pipe(
       Effect.onError(() =>
         Effect.sync(() => {
@@ -197,7 +199,7 @@ export const makeQueueStore = Effect.fnUntraced(function*(
     )
     // From now on, new ones come directly, behind these.
     const hasAll = isAll && wakes === local.wakes
-    local.isBehind = !hasAll || maxAttempts === 1
+    local.isBehind = !hasAll
     if (hasAll) local.seenAll = now
     const claims = new Map<unknown, Claim>(taken.map((claim) => [claim._id, claim]))
     const broken: Array<Document> = []
@@ -211,7 +213,7 @@ export const makeQueueStore = Effect.fnUntraced(function*(
         else broken.push(document)
       }
     }
-    yield* Effect.forEach(broken, (document) => claimed(document, maxAttempts), { discard: true })
+    yield* Effect.forEach(broken, (document) => claimed(document, own.maxAttempts), { discard: true })
     return isFound
   })
 
@@ -271,7 +273,7 @@ export const makeQueueStore = Effect.fnUntraced(function*(
         own.wanted.closeUnsafe()
         if (local.takers.length > 1 && local.takers.at(-1) === own) yield* Effect.yieldNow
         if (missing(own) === 0) return
-        local.takers.push(...local.takers.splice(local.takers.indexOf(own), 1))
+        moveBack(local, own)
         if (isAlone(store) && local.since === undefined) yield* recover(local)
         local.wake.closeUnsafe()
         const { wakes } = local
@@ -317,7 +319,6 @@ export const makeQueueStore = Effect.fnUntraced(function*(
     }
     takings.set(name, own)
     local.takers.push(own)
-    if (local.takers.some((other) => other.maxAttempts > maxAttempts)) forgetReady(local)
     // It ends after those who take, who may be added to the scope at any time.
     own.claiming = runClaims(Effect.forever(claimMore(own)))
     return own
@@ -325,7 +326,7 @@ export const makeQueueStore = Effect.fnUntraced(function*(
 
   const next = (own: Taking, restore: Restore): Effect.Effect<Claim, StoreError> =>
     Effect.suspend(() => {
-      const record = own.local.ready.shift()
+      const record = takeReady(own.local, own)
       if (record !== undefined) return Effect.succeed(begun(record))
       own.waiting++
       if (missing(own) > 0) own.wanted.openUnsafe()
