@@ -9,7 +9,6 @@ import * as Option from "effect/Option"
 import * as PersistedQueue from "effect/persistence/PersistedQueue"
 import * as Schema from "effect/Schema"
 import * as Tracer from "effect/Tracer"
-
 import { DocumentStore } from "../../Repository/DocumentStore.ts"
 import { afterCommit } from "../../Repository/internal.ts"
 import type { ReadError, StoreError } from "../../Repository/RepositoryError.ts"
