@@ -328,25 +328,6 @@ describe("appkernel", () => {
       assert.deepStrictEqual([yield* program.ended, program.output()], [0, "3 2\n"])
     }).pipe(Effect.provide(NodeServices.layer)))
 
-  it.live("build: has characters of any language, which its files write as escapes", () =>
-    Effect.gen(function*() {
-      const files = yield* FileSystem.FileSystem
-      const folder = yield* freshDirectory
-      const source = "console.log(\"日本 𝄞\", /^[‹𝄞]$/u.test(\"𝄞\"), `${process.argv.length}é›`)\n"
-      yield* files.writeFileString(`${folder}/program.ts`, source)
-      assert.strictEqual((yield* run("build", `${folder}/program.ts`, "--out", `${folder}/out`)).code, 0)
-      const program = yield* runProgram(`${folder}/out/main.mjs`, {})
-      assert.deepStrictEqual([yield* program.ended, program.output()], [0, "日本 𝄞 true 2é›\n"])
-      const made = (yield* files.readDirectory(`${folder}/out`)).filter((name) => name.endsWith(".mjs"))
-      const texts = yield* Effect.forEach(made, (name) => files.readFileString(`${folder}/out/${name}`))
-      assert.isTrue(texts.every((text) => text.length === Buffer.byteLength(text)))
-      // The text of a raw template has no escapes.
-      yield* files.writeFileString(`${folder}/raw.ts`, "console.log(String.raw`›`)")
-      assert.strictEqual((yield* run("build", `${folder}/raw.ts`, "--out", `${folder}/out`)).code, 0)
-      const raw = yield* runProgram(`${folder}/out/main.mjs`, {})
-      assert.deepStrictEqual([yield* raw.ended, raw.output()], [0, "›\n"])
-    }).pipe(Effect.provide(NodeServices.layer)))
-
   it.live("has the version of the package, which names it", () =>
     Effect.gen(function*() {
       const { bin, version } = JSON.parse(fs.readFileSync(path.join(root, "package.json"), "utf8"))

@@ -224,8 +224,6 @@ const bundle = Effect.fnUntraced(function*(input: string, dir: string) {
       chunkFileNames: "[name]-[hash].mjs",
       codeSplitting: { groups: [initial(framework)] },
       minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
-      // V8 keeps a text with a character beyond Latin-1 in two bytes for each.
-      charset: "ascii",
       keepNames: true
     })
   )
