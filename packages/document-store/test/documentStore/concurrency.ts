@@ -1,5 +1,5 @@
 import { assert } from "@effect/vitest"
-import { Effect, Fiber, Stream } from "effect"
+import { Effect, Exit, Fiber, Stream } from "effect"
 import { collectionOf, type Tests } from "./collection.ts"
 
 /** What many fibers do at the same time. */
@@ -115,6 +115,30 @@ export const concurrencyContract = (it: Tests) => {
       }
       yield* store.insertOne(name, { _id: "free", v: 1 })
     }))
+
+  it.effect("builds a unique index while duplicates are changed, which leaves the entries of the others", () =>
+    Effect.gen(function*() {
+      const last = 20_000
+      const { name, store } = yield* collectionOf(times(last, (_id) => ({ _id, v: _id })))
+      yield* store.insertMany(name, times(20, (v) => ({ _id: last + v, v })))
+      const building = yield* Effect.forkScoped(
+        Effect.exit(store.createIndexes(name, [{ name: "v", key: { v: 1 }, unique: true }])),
+        { startImmediately: true }
+      )
+      // Some of it is built.
+      yield* Effect.promise(() => new Promise(setImmediate))
+      yield* Effect.forEach(
+        times(20, (v) => v),
+        (v) => store.updateOne(name, { _id: last + v }, { $inc: { v: last } }),
+        { concurrency: 20, discard: true }
+      )
+      // Or it was faster than the changes.
+      if (Exit.isFailure(yield* Fiber.join(building))) return
+      for (const v of times(20, (v) => v)) {
+        assert.deepStrictEqual(yield* store.find(name, { filter: { v } }), [{ _id: v, v }])
+        assert.strictEqual((yield* Effect.flip(store.insertOne(name, { _id: "again", v })))._tag, "DuplicateKey")
+      }
+    }).pipe(Effect.scoped))
 
   it.effect("counts documents that are not deleted correctly under concurrent deletes, restores, inserts and removals", () =>
     Effect.gen(function*() {

@@ -121,10 +121,7 @@ export class DocumentWriter {
       const entries = this.#store.entries(index.number)
       const before = entriesBefore(index, document, key)
       spend(writeCost * before.size)
-      for (const entry of before) {
-        // While a unique index is built, another document may have the entry.
-        if (index.isReady || entries.get(entry) === recordId) entries.remove(entry, recordId)
-      }
+      removeEntries(index, entries, before, recordId)
     }
     this.#catalog.wrote(collection, recordId, document, undefined)
   }
@@ -205,10 +202,22 @@ export class DocumentWriter {
   #applyTo(recordId: string, { added, index, removed }: IndexChange): void {
     const entries = this.#store.entries(index.number)
     spend(writeCost * (added.length + removed.length))
-    for (const entry of removed) entries.remove(entry, recordId)
+    removeEntries(index, entries, removed, recordId)
     // The check of unique indexes ensures that no other document has these entries.
     for (const entry of added) entries.put(entry, recordId, undefined)
     if (index.description.expireAfterSeconds !== undefined) this.expiring.openUnsafe()
+  }
+}
+
+/** Removes entries of a document. While a unique index is built, another document may have one of them. */
+const removeEntries = (
+  { isReady }: Index,
+  entries: ReturnType<KeyValue["entries"]>,
+  removed: Iterable<string>,
+  recordId: string
+): void => {
+  for (const entry of removed) {
+    if (isReady || entries.get(entry) === recordId) entries.remove(entry, recordId)
   }
 }
 

@@ -23,7 +23,10 @@ describe("MemoryTable", () => {
         }
         assert.isUndefined(first?.get("0"))
         // Two blocks and more.
-        for (let i = 0; i < 600; i++) put(String(i * 7 % 2_000), "begin")
+        for (let i = 0; i < 600; i++) {
+          put(String(i * 7 % 2_000), "begin")
+          if (i === 100) assert.strictEqual(later?.get("7"), "begin")
+        }
         for (const { isAsked, key: at, value } of changes) {
           const key = String(at)
           if (value !== undefined) put(key, value)
