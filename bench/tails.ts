@@ -69,7 +69,9 @@ const measure = async (server: string, row: string, round: number): Promise<Samp
   running.signal("SIGUSR2")
   await both(0.7 * capacity, seconds)
   running.signal("SIGUSR2")
-  while (!fs.existsSync(file)) await sleep(10)
+  for (const end = performance.now() + 30_000; !fs.existsSync(file); await sleep(10)) {
+    if (performance.now() > end) throw new Error(`${server} did not write its turns`)
+  }
   const turns: Turns = JSON.parse(fs.readFileSync(file, "utf8"))
   fs.rmSync(file)
   const [p50 = NaN, p99 = NaN, p999 = NaN] = [0.5, 0.99, 0.999].map((part) => quantile(paced.latencies, part))
@@ -93,8 +95,8 @@ const columns: ReadonlyArray<readonly [keyof Sample, string]> = [
   ["p50", "p50 ms"],
   ["p99", "p99 ms"],
   ["p999", "p99.9 ms"],
-  ["longest", "longest, ms"],
-  ["long", "over 20 ms"],
+  ["longest", "longest turn, ms"],
+  ["long", "turns over 20 ms"],
   ["scavenged", "scavenger"]
 ]
 

@@ -40,8 +40,8 @@ const names = [
 const named = process.env["CHROMIUM_PATH"] ?? ""
 
 const executablePath = named === ""
-  ? (process.env["PATH"] ?? "").split(path.delimiter)
-    .flatMap((folder) => names.map((name) => path.join(folder, name)))
+  ? names
+    .flatMap((name) => (process.env["PATH"] ?? "").split(path.delimiter).map((folder) => path.join(folder, name)))
     .find((file) => fs.existsSync(file))
   : named
 

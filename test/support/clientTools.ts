@@ -13,10 +13,11 @@ export const npm = (name: string, ...packages: ReadonlyArray<string>) => () =>
 export const pip = (name: string, ...packages: ReadonlyArray<string>) => () =>
   installed(name, (folder) => pythonPackages(folder, ...packages))
 
-/** Modules of Go in a folder of their own; the results of the compiler are in the user's cache. */
-export const goIn = (
-  folder: string
-) => [
+/**
+ * Modules of Go in a folder of their own; the results of the compiler are in the user's cache. The compiler collects garbage less often,
+ * and no C is compiled.
+ */
+export const goIn = (folder: string) => [
   "env",
   `GOMODCACHE=${folder}/modules`,
   "GOFLAGS=-modcacherw",
@@ -77,7 +78,7 @@ const tsc = [
 
 // The code of generators has imports as Node reads them, or as programs read them that put files together.
 export const tscOfNode = [...tsc, "--module", "nodenext"]
-// No generator whose code is read so writes declarations, so those that are left unchecked are of Node alone.
+// No generator whose code is read so writes declarations, so those that are left unchecked are of Node and TypeScript alone.
 export const tscOfBundlers = [...tsc, "--module", "commonjs", "--moduleResolution", "bundler", "--skipLibCheck"]
 
 /** Compiles the programs of the services, and runs one. */

@@ -72,10 +72,9 @@ const startSecantus = (python: string): Promise<Started> =>
 /** Starts a server on a port that was free; on another one where a program has taken it meanwhile. */
 const onFreePort = async (start: (port: number) => Server, tries = 5): Promise<Started> => {
   const port = await freePort()
-  const started = await begin(start(port), port)
-  return "reason" in started && /address already in use/iu.test(started.reason) && tries > 1
-    ? onFreePort(start, tries - 1)
-    : started
+  const server = start(port)
+  const started = await begin(server, port)
+  return "reason" in started && server.hasNoPort() && tries > 1 ? onFreePort(start, tries - 1) : started
 }
 
 const installSecantus = async (): Promise<{ readonly python: string } | { readonly reason: string }> => {
@@ -92,7 +91,10 @@ const installSecantus = async (): Promise<{ readonly python: string } | { readon
 }
 
 interface Server {
+  readonly pid: number | undefined
   readonly hasEnded: () => boolean
+  /** Whether it has ended since another program had its port. */
+  readonly hasNoPort: () => boolean
   readonly output: () => string
   readonly stop: () => Promise<void>
 }
@@ -103,13 +105,17 @@ const run = (binary: string, args: ReadonlyArray<string>): Server => {
   const env = { ...process.env, TMPDIR: folder }
   const child = spawn(binary, args, { cwd: folder, env, stdio: ["ignore", "pipe", "pipe"] })
   let output = ""
+  let hasNoPort = false
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8").on("data", (text: string) => {
-      output = (output + text).slice(-2_000)
+      output += text
+      hasNoPort ||= /address already in use/iu.test(output)
+      output = output.slice(-2_000)
     })
   }
   const ended = new Promise<void>((resolve) => {
-    child.once("exit", (code, signal) => {
+    // After the last output.
+    child.once("close", (code, signal) => {
       output += `\n(it ended with ${code ?? signal})`
       resolve()
     }).once("error", (error) => {
@@ -125,6 +131,8 @@ const run = (binary: string, args: ReadonlyArray<string>): Server => {
   process.once("exit", kill)
   return {
     hasEnded: () => child.pid === undefined || child.exitCode !== null || child.signalCode !== null,
+    hasNoPort: () => hasNoPort,
+    pid: child.pid,
     output: () => output.trim().replaceAll(/\s*\n\s*/g, " "),
     stop: async () => {
       process.off("exit", kill)
@@ -145,6 +153,8 @@ const begin = async (server: Server, port: number): Promise<Started> => {
     const client = new MongoClient(url, { serverSelectionTimeoutMS: 500 })
     try {
       const admin = client.db("admin")
+      const { pid } = await admin.command({ serverStatus: 1 })
+      if (Number(pid) !== server.pid) throw new Error("another server has answered, so this one will end")
       const { isWritablePrimary } = await admin.command({ hello: 1 })
       if (isWritablePrimary === true) return { url, stop: server.stop }
       await admin.command({ replSetInitiate: { _id: "test", members: [{ _id: 0, host }] } })

@@ -103,10 +103,12 @@ const suite = <A, E>(
     // All callers get the same document.
     let described: { readonly served: Json; readonly document: Json; readonly checks: Conformance.Checks } | undefined
     const describedBy = (served: Json) => {
+      if (described !== undefined) {
+        assert.deepStrictEqual(served, described.served)
+        return described
+      }
       const document = resolvedDocument(served)
-      described ??= { served, document, checks: checksOf(document) }
-      assert.deepStrictEqual(served, described.served)
-      return described
+      return described = { served, document, checks: checksOf(document) }
     }
     it.effect.each(callers)("responds as its document describes, to any request of $name", (caller) =>
       Effect.gen(function*() {
