@@ -75,8 +75,7 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     projects: [
       // The files of a worker share what they load, which is compiled and warm for most of them. Many of them wait for
-      // processes, sockets and a server, so there are four workers more than processors: with two more, a fifth of the
-      // processors was idle.
+      // processes, sockets and a server, so there are two workers more than processors.
       {
         test: {
           ...loaded,
@@ -85,7 +84,7 @@ export default defineConfig({
           include: ["test/**/*.test.ts", "packages/*/test/**/*.test.ts"],
           exclude: measuring,
           isolate: false,
-          maxWorkers: availableParallelism() + 4,
+          maxWorkers: availableParallelism() + 2,
           sequence: { groupOrder: 0 }
         }
       },
