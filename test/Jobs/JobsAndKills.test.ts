@@ -47,10 +47,10 @@ describe("Jobs of a service that is killed again and again", () => {
         yield* Effect.exit(post("orders", { code: "deadly" }, port))
         yield* first.ended
         yield* Effect.gen(function*() {
-          const process = yield* runProgram(programFile, env)
-          yield* printed(process, "Listening")
+          // The job may kill it before it listens.
+          const { ended } = yield* runProgram(programFile, env)
           return yield* Effect.raceFirst(
-            Effect.as(process.ended, false),
+            Effect.as(ended, false),
             Effect.repeat(isDead(port), { until: (dead) => dead, schedule: Schedule.spaced("20 millis") })
           )
         }).pipe(Effect.scoped, Effect.repeat({ until: (dead) => dead }))
