@@ -159,7 +159,7 @@ export const connect = (options: ConnectOptions): KernelConnection => {
       },
       checkAuth: async () => {
         if (session.isSignedIn()) return
-        if (options.session !== undefined && await session.renew()) return forget()
+        if (options.session !== undefined && (await session.renew() || session.isSignedIn())) return forget()
         // Where there is an endpoint of sessions, there is access control.
         const isOpen = options.session === undefined && await document().then(({ isOpen }) => isOpen, () => false)
         if (!isOpen) throw new KernelError(401, "ra.auth.auth_check_error")

@@ -2,7 +2,7 @@
 import { connect, KernelError } from "@appkernel/react-admin"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { KernelEngine, Model, Resource, Role, Tokens } from "../../../src/index.ts"
+import { KernelEngine, Model, type Repository, Resource, Role, Tokens } from "../../../src/index.ts"
 import { signingIn, User } from "../../../test/support/signingIn.ts"
 
 const engine = KernelEngine.make("desk")
@@ -26,11 +26,15 @@ const browser = () => {
   return send
 }
 
-const started = Effect.gen(function*() {
-  const { baseUrl, repositories: { users } } = yield* engine.test({ store: signingIn })
+const addUsers = Effect.fnUntraced(function*(users: Repository.Repository<typeof User>) {
   for (const email of ["ann", "bob"]) {
     yield* users.insert(yield* Model.finalise(User, { email, password, roles: ["admin"] }))
   }
+})
+
+const started = Effect.gen(function*() {
+  const { baseUrl, repositories: { users } } = yield* engine.test({ store: signingIn })
+  yield* addUsers(users)
   const page = (fetch: typeof globalThis.fetch) =>
     connect({ url: baseUrl, fetch, document: "/explorer/openapi.json", session: "/explorer/session" })
   const signedIn = (fetch: typeof globalThis.fetch, username: string) =>
@@ -42,6 +46,48 @@ const started = Effect.gen(function*() {
   const isSignedIn = (fetch: typeof globalThis.fetch) =>
     Effect.promise(() => page(fetch).authProvider.checkAuth().then(() => true, () => false))
   return { isSignedIn, page, signedIn }
+})
+
+/** A service without the explorer, at whose endpoint of tokens a page renews them. */
+const service = Effect.gen(function*() {
+  const started = yield* KernelEngine.make("desk")
+    .register(Resource.make(User, { methods: ["GET"] }).require(Role("admin")))
+    .register(Tokens.service)
+    .enableSecurity()
+    .test({ store: signingIn })
+  yield* addUsers(started.repositories.users)
+  return started
+})
+
+/** A page whose renewals wait. */
+const renewing = Effect.gen(function*() {
+  const { baseUrl } = yield* service
+  const asked = Promise.withResolvers<void>()
+  const held = Promise.withResolvers<void>()
+  const callers: Array<string | null> = []
+  let isRefused = true
+  const send: typeof fetch = async (input, init) => {
+    const request = new Request(input, init)
+    if (request.url.includes("/users")) {
+      callers.push(request.headers.get("authorization"))
+      if (isRefused) {
+        isRefused = false
+        return new Response("{}", { status: 401 })
+      }
+    }
+    const response = await fetch(input, init)
+    if (String(init?.body).includes("refresh_token")) {
+      asked.resolve()
+      await held.promise
+    }
+    return response
+  }
+  const { ask, authProvider } = connect({ url: baseUrl, fetch: send, tokens: "/token" })
+  const login = (username: string) => Effect.promise(() => authProvider.login({ username, password }))
+  yield* login("ann")
+  const request = ask({ path: "/users/" }).then(() => undefined, (error: unknown) => error)
+  yield* Effect.promise(() => asked.promise)
+  return { authProvider, callers, held, login, request: Effect.promise(() => request) }
 })
 
 /** A browser in which a page can be told that its token has run out. */
@@ -63,6 +109,50 @@ const refusing = (fetch: typeof globalThis.fetch) => {
 
 const failed = (promise: Promise<unknown>) =>
   Effect.promise(() => promise.then(() => Promise.reject(new Error("It did not fail")), (error: unknown) => error))
+
+describe("A renewal that is under way", () => {
+  it.effect("signs nobody in who has signed out meanwhile", () =>
+    Effect.gen(function*() {
+      const { authProvider, held, request } = yield* renewing
+      yield* Effect.promise(() => authProvider.logout())
+      held.resolve()
+      assert.strictEqual(((yield* request) as KernelError).status, 401)
+      assert.instanceOf(yield* failed(authProvider.checkAuth()), KernelError)
+    }))
+
+  it.effect("keeps no request from the token that there is, if it has no answer", () =>
+    Effect.gen(function*() {
+      const { baseUrl } = yield* service
+      let isOut = false
+      const send: typeof fetch = async (input, init) => {
+        const body = String(init?.body)
+        if (body.includes("refresh_token")) {
+          isOut = true
+          throw new TypeError("fetch failed")
+        }
+        const response = await fetch(input, init)
+        return body.includes("password")
+          // It is renewed from now on, and ends later.
+          ? Response.json({ ...await response.json(), expires_in: 29 })
+          : response
+      }
+      const { ask, authProvider } = connect({ url: baseUrl, fetch: send, tokens: "/token" })
+      yield* Effect.promise(() => authProvider.login({ username: "ann", password }))
+      yield* Effect.promise(() => ask({ path: "/users/" }))
+      assert.isTrue(isOut)
+    }))
+
+  it.effect("leaves who has signed in meanwhile, and sends no request again as that one", () =>
+    Effect.gen(function*() {
+      const { authProvider, callers, held, login, request } = yield* renewing
+      yield* login("bob")
+      const { id } = yield* Effect.promise(() => authProvider.getIdentity())
+      held.resolve()
+      assert.strictEqual(((yield* request) as KernelError).status, 401)
+      assert.strictEqual((yield* Effect.promise(() => authProvider.getIdentity())).id, id)
+      assert.strictEqual(callers.length, 1)
+    }))
+})
 
 describe("A session in a cookie", () => {
   it.effect("does not make a page that is open another user's", () =>

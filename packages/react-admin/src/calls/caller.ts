@@ -56,9 +56,10 @@ export const makeCaller = ({ fetch, language, session, url, wait }: {
     )
   }
   const send = async (call: Call): Promise<Response> => {
+    const turn = session.turn()
     const first = await once(call)
-    // A request that was answered 401 has changed nothing.
-    const isOver = first.status === 401 && session.isSignedIn() && await session.renew()
+    // A request that was answered 401 has changed nothing. It is never sent again as another user.
+    const isOver = first.status === 401 && session.turn() === turn && session.isSignedIn() && await session.renew()
     let response = isOver ? await once(call) : first
     for (let again = 0; again < maxAgain && isBusy(call, response); again++) {
       // oxlint-disable-next-line eslint/no-await-in-loop -- a request comes after the one before

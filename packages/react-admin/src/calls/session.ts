@@ -18,10 +18,12 @@ export interface Session {
   /** The headers of a request; renews a token that has run out. */
   readonly headers: () => Promise<{ readonly [name: string]: string }>
   readonly isSignedIn: () => boolean
+  /** Changes with each sign-in and sign-out. */
+  readonly turn: () => number
   /** The subject and the roles of the token; `undefined` without one. */
   readonly user: () => User | undefined
   readonly signIn: (how: SignIn) => Promise<void>
-  /** Renews the tokens, if they came from the service. Whether there are some now. */
+  /** Renews the tokens, if they came from the service. Whether who was signed in has some now. */
   readonly renew: () => Promise<boolean>
   readonly signOut: (everywhere?: boolean) => Promise<void>
 }
@@ -64,6 +66,8 @@ export const makeSession = ({ fetch, language, now, session, tokenUrl }: Session
   let plain: { readonly [name: string]: string } | undefined
   let name: string | undefined
   let renewing: Promise<boolean> | undefined
+  /** Changes with each sign-in and sign-out here: an answer to who was signed in before says nothing of who is now. */
+  let turn = 0
   /** Whether the refresh token, which other pages may have replaced, is that of whoever is signed in here. */
   let isRenewable = true
   const ask = async (url: string, method: string, form?: { readonly [name: string]: string }) => {
@@ -92,10 +96,13 @@ export const makeSession = ({ fetch, language, now, session, tokenUrl }: Session
     }
   }
   const forget = () => {
+    turn += 1
+    renewing = undefined
     tokens = undefined
     plain = undefined
     name = undefined
   }
+  const isSignedIn = (): boolean => tokens !== undefined || plain !== undefined
   /** Until somebody signs in here again, the cookie may be anybody's. */
   const lose = () => {
     isRenewable = tokens === undefined
@@ -103,13 +110,15 @@ export const makeSession = ({ fetch, language, now, session, tokenUrl }: Session
   }
   const renewOnce = async (): Promise<boolean> => {
     if (!isRenewable) return false
-    const url = session ?? await tokenUrl()
+    const begun = turn
     const { access, refresh } = tokens ?? {}
+    const url = session ?? await tokenUrl()
     if (url === undefined || (session === undefined && refresh === undefined)) return tokens !== undefined
     try {
       const answer = session === undefined
         ? await ask(url, "POST", { grant_type: "refresh_token", refresh_token: refresh ?? "" })
         : await alone(() => ask(session, "POST", { grant_type: "refresh_token" }))
+      if (turn !== begun) return false
       // Without a cookie, there is nobody.
       if (answer["access_token"] === undefined) lose()
       else keep(answer)
@@ -119,6 +128,7 @@ export const makeSession = ({ fetch, language, now, session, tokenUrl }: Session
       }
       return tokens !== undefined
     } catch (error) {
+      if (turn !== begun) return false
       // Without an answer, the sign-in goes on.
       if (!(error instanceof KernelError) || error.status === 0 || error.status >= 500 || error.status === 429) {
         throw error
@@ -127,18 +137,27 @@ export const makeSession = ({ fetch, language, now, session, tokenUrl }: Session
       return false
     }
   }
-  const renew = () =>
-    renewing ??= renewOnce().finally(() => {
-      renewing = undefined
+  const renew = (): Promise<boolean> => {
+    if (renewing !== undefined) return renewing
+    const begun = renewOnce().finally(() => {
+      if (renewing === begun) renewing = undefined
     })
+    return renewing = begun
+  }
   const headers = async (): Promise<{ readonly [name: string]: string }> => {
     if (plain !== undefined) return plain
-    if (tokens !== undefined && now() >= tokens.renewAt) await renew()
+    // A renewal that has no answer keeps nothing from a token that has not run out.
+    if (tokens !== undefined && now() >= tokens.renewAt) {
+      await renew().catch((error: unknown) =>
+        tokens !== undefined && now() < tokens.renewAt + margin ? undefined : Promise.reject(error)
+      )
+    }
     return tokens === undefined ? {} : { authorization: `Bearer ${tokens.access}` }
   }
   return {
     headers,
-    isSignedIn: () => tokens !== undefined || plain !== undefined,
+    isSignedIn,
+    turn: () => turn,
     user: () => {
       if (tokens === undefined) return plain === undefined ? undefined : { id: name ?? "", name: name ?? "", roles: [] }
       const { roles, sub } = claimsOf(tokens.access)
@@ -159,7 +178,11 @@ export const makeSession = ({ fetch, language, now, session, tokenUrl }: Session
       const { password, username } = how
       const url = session ?? await tokenUrl()
       if (url === undefined) plain = { authorization: `Basic ${base64(`${username}:${password}`)}` }
-      else keep(await ask(url, "POST", { grant_type: "password", username, password }))
+      else {
+        const answer = await ask(url, "POST", { grant_type: "password", username, password })
+        forget()
+        keep(answer)
+      }
       name = username
     },
     renew,
@@ -173,6 +196,7 @@ export const makeSession = ({ fetch, language, now, session, tokenUrl }: Session
       }
       // What may fail to end everywhere has not ended here.
       if (!everywhere || session === undefined) leave()
+      const left = turn
       if (session !== undefined) {
         if (!everywhere && !isOwn) return
         const response = await fetch(`${session}${everywhere ? "?everywhere=true" : ""}`, {
@@ -183,7 +207,9 @@ export const makeSession = ({ fetch, language, now, session, tokenUrl }: Session
           signal: AbortSignal.timeout(patience)
         }).catch((cause: unknown) => Promise.reject(unanswered(cause)))
         if (!response.ok && (everywhere || response.status !== 401)) throw await errorOf(response)
-        return leave()
+        // Somebody may have signed in since.
+        if (turn === left) leave()
+        return
       }
       const url = refresh === undefined ? undefined : await tokenUrl()
       if (url !== undefined && refresh !== undefined) await ask(`${url}/revoke`, "POST", { token: refresh })
