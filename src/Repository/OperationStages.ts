@@ -33,7 +33,8 @@ const rows = {
     before: { "row filters": "it finds the documents that the caller may write" }
   },
   "refusals": {
-    does: "Writes refused writes to the log, and to the audit log.",
+    does:
+      "Writes what the row filters refuse to the audit log, and to the log if it is another write than that of the request's own document.",
     when: "the service has access control",
     before: { "row filters": "these refuse" }
   },

@@ -20,14 +20,14 @@ import * as Converter from "../Model/Converter.ts"
 import type * as Model from "../Model/Model.ts"
 import type { DocumentStore } from "../Repository/DocumentStore.ts"
 import type { StoreError } from "../Repository/RepositoryError.ts"
-import { type Account, Accounts, type Operations } from "./accounts/accounts.ts"
+import { type Account, Accounts, type Operations } from "./accounts/port.ts"
 import { hasherOf, modelAccounts } from "./accounts/modelAccounts.ts"
 import type { CurrentUser } from "./CurrentUser.ts"
 import { stampOf } from "./keys/passwordStamp.ts"
 import { CredentialsInvalid, type TooManyAttempts } from "./SecurityError.ts"
 import { make as makeAttempts, SignInAttempts } from "./SignInAttempts.ts"
 
-export { type Account, Accounts, type Operations } from "./accounts/accounts.ts"
+export { type Account, Accounts, type Operations } from "./accounts/port.ts"
 
 /**
  * The names of a model's fields whose values are of a type, optional ones included.

@@ -26,7 +26,7 @@ import * as Option from "effect/Option"
 import * as Semaphore from "effect/Semaphore"
 import { countedAddressOf, currentClientAddress } from "../internal/clientAddress.ts"
 import { makeQuotas, type Rate } from "../internal/rateLimiter.ts"
-import { Accounts } from "./accounts/accounts.ts"
+import { Accounts } from "./accounts/port.ts"
 import { hashOf } from "./keys/hash.ts"
 import { CredentialsInvalid, TooManyAttempts } from "./SecurityError.ts"
 

@@ -1,7 +1,7 @@
 /** What a file is by its first bytes, and how a browser gets it. */
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import { fileTypeFromBuffer } from "file-type"
-import { isUtf8 } from "node:buffer"
 
 /** The number of first bytes that tell what a file is. */
 export const headSize = 16_384
@@ -16,8 +16,9 @@ export const typeOfHead = (head: Uint8Array, said: string | undefined): Effect.E
     Effect.orElseSucceed(Effect.tryPromise(() => fileTypeFromBuffer(head)), () => undefined),
     (found) => {
       if (found !== undefined && found.mime !== "application/xml") return withoutParameters(found.mime)
-      if (!isText(head)) return "application/octet-stream"
-      return markupOf(textOf(head)) ?? (said !== undefined && texts.has(said) ? said : "text/plain")
+      const text = textOf(head)
+      if (text === undefined) return "application/octet-stream"
+      return markupOf(text) ?? (said !== undefined && texts.has(said) ? said : "text/plain")
     }
   )
 
@@ -58,8 +59,9 @@ const shown: ReadonlySet<string> = new Set([
   "text/plain"
 ])
 
+/** Documents of offices are packages whose types only mention XML. */
 const isActive = (type: string): boolean =>
-  /(?:html|xml|script|svg|css|pdf|flash|multipart|mht|rfc822|xslt|wasm|json)/u.test(type)
+  !texts.has(type) && /(?:html|(?<!\bopen)xml|script|svg|css|pdf|flash|multipart|mht|rfc822|xslt|wasm|json)/u.test(type)
 
 /** Types of text that a browser neither runs nor reads as a style. */
 const texts: ReadonlySet<string> = new Set([
@@ -75,14 +77,13 @@ const texts: ReadonlySet<string> = new Set([
   "text/vtt"
 ])
 
-/** Valid UTF-8, the end of the head excepted, without control characters. */
-const isText = (head: Uint8Array): boolean => {
-  const whole = [0, 1, 2, 3].some((cut) => isUtf8(head.subarray(0, head.length - cut)))
+/** Valid UTF-8 without control characters. The head of a longer file may end in the middle of a character. */
+const textOf = (head: Uint8Array): string | undefined => {
+  const decoder = new TextDecoder("utf-8", { fatal: true })
+  const text = Result.getOrUndefined(Result.try(() => decoder.decode(head, { stream: head.length >= headSize })))
   // oxlint-disable-next-line no-control-regex -- texts have no other ones
-  return whole && !/[\u0000-\u0008\u000e-\u001a\u001c-\u001f]/u.test(textOf(head))
+  return text === undefined || /[\u0000-\u0008\u000e-\u001a\u001c-\u001f]/u.test(text) ? undefined : text
 }
-
-const textOf = (head: Uint8Array): string => new TextDecoder().decode(head)
 
 const markupOf = (text: string): string | undefined =>
   /<svg[\s>/]/iu.test(text)

@@ -13,7 +13,7 @@ import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import { countedAddressOf, currentClientAddress } from "../../internal/clientAddress.ts"
 import { errorOf, NotImplemented } from "../HttpError.ts"
-import * as QueryGuard from "../query/queryGuard.ts"
+import * as NativeQueries from "../query/nativeQueries.ts"
 import type * as UrlQuery from "../query/urlQuery.ts"
 import { accepts, acceptsJson } from "../request/accept.ts"
 import type { ResponseEffect } from "../response/handlerFailures.ts"
@@ -42,7 +42,7 @@ export const changesRoute = (
       if (isHookedAfter) return yield* unhooked
       const asked = read(parameters, fiber)
       if (Result.isFailure(asked)) {
-        const forbidden = QueryGuard.forbiddenOf(asked.failure)
+        const forbidden = NativeQueries.forbiddenOf(asked.failure)
         return forbidden === undefined ? yield* respondBadRequest(asked.failure) : yield* forbidden
       }
       const type = asked.success.mode === "sse" ? "text/event-stream" : "application/json"

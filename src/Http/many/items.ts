@@ -30,7 +30,7 @@ import { errorOf } from "../HttpError.ts"
 import type { Limits } from "../KernelConfig.ts"
 import { parameterReaders, type Parameters } from "../query/parameterReader.ts"
 import { namingOf } from "../query/partlyHiddenFields.ts"
-import * as QueryGuard from "../query/queryGuard.ts"
+import * as NativeQueries from "../query/nativeQueries.ts"
 import * as UrlQuery from "../query/urlQuery.ts"
 import type { Instead } from "../request/bodyInstead.ts"
 import { type Return, returnOf } from "../request/prefer.ts"
@@ -193,7 +193,7 @@ export const choosing = (context: ManyContext) => {
     if (!view.isReadable) return Effect.fail(errorOf("Forbidden", "errors.Denied"))
     const read = filterOf(parameters, fiber, view)
     if (Result.isFailure(read)) {
-      const forbidden = QueryGuard.forbiddenOf(read.failure)
+      const forbidden = NativeQueries.forbiddenOf(read.failure)
       return forbidden === undefined ? responderFor(view)(read.failure) : Effect.fail(forbidden)
     }
     const { isDryRun } = read.success

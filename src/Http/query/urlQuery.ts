@@ -41,7 +41,7 @@ import { type FilterValue, isList, parseFilterValue } from "./filterValue.ts"
 import { parameterReaders, type Parameters, type ParameterValue, queryReader } from "./parameterReader.ts"
 import type { Naming } from "./partlyHiddenFields.ts"
 import * as QueryFields from "./queryFields.ts"
-import * as QueryGuard from "./queryGuard.ts"
+import * as NativeQueries from "./nativeQueries.ts"
 
 export type { Parameters } from "./parameterReader.ts"
 
@@ -87,7 +87,7 @@ export interface Expand {
 
 /**
  * Makes the parser of a URL's parameters for a model. It is made once and used for every request. It returns all
- * problems of the parameters. If one of them is a forbidden operator, `QueryGuard.forbiddenOf` returns the error.
+ * problems of the parameters. If one of them is a forbidden operator, `NativeQueries.forbiddenOf` returns the error.
  * `naming` has the fields that a request may name where documents show different ones.
  *
  * @category constructors
@@ -203,7 +203,7 @@ const isEmpty = (filter: Filter): boolean => Object.keys(filter).length === 0
 
 /** Parses a native filter and adds its problems. */
 const nativeReader = (model: Model.Any) => {
-  const readFilter = QueryGuard.filter(model)
+  const readFilter = NativeQueries.filter(model)
   return (text: string | undefined, access: QueryFields.QueryFields, problems: Array<FieldProblem>): Filter => {
     if (text === undefined) return {}
     const read = readFilter(text, access)

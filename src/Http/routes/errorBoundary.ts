@@ -1,5 +1,5 @@
 /**
- * The outermost handler: finds the route, answers 404 and 405, and converts every failure and defect into a response.
+ * The stage that finds the route: it answers 404 and 405, and converts every failure and defect of what follows into a response.
  */
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"

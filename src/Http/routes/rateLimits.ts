@@ -20,7 +20,7 @@ type Limited = <E, R>(handler: Answered<E, R>) => Answered<E, R | HttpServerRequ
 
 /** Answers 429 to requests beyond the limits. */
 export interface RateLimiter {
-  /** Limits the requests of an address. It runs first, before anything that costs time. */
+  /** Limits the requests of an address. It runs before routing and all that follows. */
   readonly limitAddress: Limited
   /** Limits the requests of a caller to a route. It runs after authentication. */
   readonly limitCaller: (route: { readonly method: string; readonly path: string }) => Limited

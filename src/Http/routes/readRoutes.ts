@@ -28,9 +28,9 @@ import type { Doors, Embeddable, PageReader } from "../expansion/embeddable.ts"
 import type * as Plans from "../expansion/expansion.ts"
 import type { Limits } from "../KernelConfig.ts"
 import type { Live } from "../live/live.ts"
+import * as NativeQueries from "../query/nativeQueries.ts"
 import { queryReader } from "../query/parameterReader.ts"
 import { namingOf } from "../query/partlyHiddenFields.ts"
-import * as QueryGuard from "../query/queryGuard.ts"
 import * as UrlQuery from "../query/urlQuery.ts"
 import { preferred } from "../request/accept.ts"
 import type { Column } from "../response/columns.ts"
@@ -117,7 +117,7 @@ const rejectQuery = (
   { respondBadRequest }: ReadContext,
   problems: ReadonlyArray<FieldProblem>
 ): ResponseEffect => {
-  const forbidden = QueryGuard.forbiddenOf(problems)
+  const forbidden = NativeQueries.forbiddenOf(problems)
   return forbidden === undefined ? respondBadRequest(problems) : Effect.fail(forbidden)
 }
 
@@ -382,7 +382,7 @@ const pageAdvice = "ask for fewer documents or fields, or page by cursor"
 const aggregateRoute = (context: ReadContext): ResponseEffect => {
   const { limits, lists, path, repository, respondBadRequest, view } = context
   const readAggregation = queryReader(aggregationParameters, "is not a parameter of the aggregation")
-  const readPipeline = QueryGuard.pipeline(view.model, limits)
+  const readPipeline = NativeQueries.pipeline(view.model, limits)
   const { maxPageBytes, queryTimeout: timeLimit } = limits
   return withParameters((parameters, fiber) => {
     const aggregation = readAggregation(parameters)

@@ -80,7 +80,7 @@ export type RequestedChanges =
     ) => Effect.Effect<Values, HandlerFailure>
   }
 
-/** A request, or all of its problems. */
+/** A request, or all problems of the first of its parts that has some. */
 type Read<Body> = Result.Result<WriteRequest<Body>, ReadonlyArray<FieldProblem>>
 
 type Request = HttpServerRequest.HttpServerRequest

@@ -132,7 +132,8 @@ export const serviceStages: ReadonlyArray<Stage<ServiceSurroundings, Serving>> =
   },
   {
     name: "routing",
-    does: "Answers 400 to a URL that can't be read, 404, 405 and `OPTIONS`, and 500 for a header that can't be sent.",
+    does:
+      "Answers 400 to a URL that can't be read or has too many parameters, 404, 405 and `OPTIONS`, and 500 for a header that can't be sent.",
     when: "always",
     before: { "layers of use": "their failures become responses" },
     wrap: (service) => pure((next) => routed(next, service))
@@ -244,7 +245,7 @@ export const routeStages: ReadonlyArray<Stage<Served, Answer>> = [
       "decision again": "it decides first",
       "idempotency key": "an answer is given again to a caller who still may",
       accept: "a caller who may not learns nothing of the route",
-      "parameters of the body": "nobody else has a body read"
+      "parameters of the body": "nobody else has a body parsed"
     },
     wrap: ({ route: { endpoint }, service: { access } }) =>
       access && endpoint && ((next) => access.permitted(next, endpoint))
@@ -273,7 +274,7 @@ export const routeStages: ReadonlyArray<Stage<Served, Answer>> = [
     name: "accept",
     does: "Answers 406 to a client that accepts no type of the response.",
     when: "the endpoints of registrations",
-    before: { "parameters of the body": "no body is read for nothing" },
+    before: { "parameters of the body": "no body is parsed for nothing" },
     wrap: ({ route: { accepted } }) => using(accepted, (accepted) => (next) => withAccepted(next, accepted))
   },
   {

@@ -7,8 +7,12 @@ import { rejectDuplicateKey } from "@appkernel/document-store/shared"
 import { dateOf } from "@appkernel/mql/values"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Latch from "effect/Latch"
+import type * as PersistedQueue from "effect/persistence/PersistedQueue"
+import * as Predicate from "effect/Predicate"
 import * as Queue from "effect/Queue"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
@@ -23,9 +27,15 @@ export interface Outcomes {
   readonly hold: (claim: Claim) => void
   /** Stores that an attempt begins, beside it. */
   readonly begin: (claim: Claim) => Effect.Effect<void>
-  /** Ends it: its end is stored beside other work. */
-  readonly done: (claim: Claim) => Effect.Effect<void>
-  readonly retry: (claim: Claim, delay: number, cause: Cause.Cause<unknown>) => Effect.Effect<void>
+  /**
+   * Ends an attempt. One that succeeds is stored as done beside other work. One that fails is made again, or is a dead letter if it was
+   * the last one or if the job can't be decoded. One that is interrupted is given back.
+   */
+  readonly end: (
+    claim: Claim,
+    exit: Exit.Exit<unknown, unknown>,
+    attempts: Pick<Parameters<PersistedQueue.PersistedQueueStore["Service"]["take"]>[0], "maxAttempts" | "retryDelay">
+  ) => Effect.Effect<void>
   /** Makes a dead letter of a record; without `isAttempt`, its last attempt was none. */
   readonly bury: (claim: Claim, cause: Cause.Cause<unknown>, isAttempt?: boolean) => Effect.Effect<void>
   /** Gives records back, for whom it was no attempt. */
@@ -179,47 +189,67 @@ export const makeOutcomes = Effect.fnUntraced(function*(
     Effect.forkScoped
   )
 
+  const done = (claim: Claim) =>
+    Effect.suspend(() => {
+      claim.ending = "done"
+      return isClosed() ? Effect.andThen(written(claim), storeDone([claim])) : Queue.offer(changed, claim)
+    })
+
+  const retry = (claim: Claim, delay: Duration.Duration, cause: Cause.Cause<unknown>) =>
+    settleOne(claim, (now) => ({
+      $set: { state: "waiting", due: dateOf(now + Duration.toMillis(delay)), failure: failureOf(cause) },
+      $unset: unlocked
+    }), true)
+
+  const bury: Outcomes["bury"] = (claim, cause, isAttempt = true) =>
+    settleOne(claim, (now) => ({
+      $set: { state: "dead", ended: dateOf(now), failure: failureOf(cause) },
+      $unset: { ...unlocked, due: "" },
+      ...!isAttempt && { $inc: { attempts: -1 } }
+    }), false)
+
+  const giveBack: Outcomes["giveBack"] = (claims) =>
+    // Of those that need no write, the first one comes first again.
+    Effect.forEach(claims.toReversed(), (claim) =>
+      Effect.suspend(() => {
+        claim.ending = "otherwise"
+        return written(claim)
+      }).pipe(Effect.andThen(Effect.suspend(() => {
+        if (hasToken(claim) || claim.isLost) {
+          return settle(
+            [claim],
+            () => ({ $set: { state: "waiting", due: claim.due }, $inc: { attempts: -1 }, $unset: unlocked }),
+            true
+          )
+        }
+        held.delete(claim)
+        unstored.delete(claim)
+        makeReady(localQueue(store, claim.queue), { ...claim, attempts: claim.attempts - 1 }, true)
+        return Effect.void
+      }))), { concurrency: 16, discard: true })
+
   return {
     hold,
     begin: (claim) => {
       hold(claim)
       return hasToken(claim) ? Effect.void : Queue.offer(changed, claim)
     },
-    done: (claim) =>
-      Effect.suspend(() => {
-        claim.ending = "done"
-        return isClosed() ? Effect.andThen(written(claim), storeDone([claim])) : Queue.offer(changed, claim)
-      }),
-    retry: (claim, delay, cause) =>
-      settleOne(claim, (now) => ({
-        $set: { state: "waiting", due: dateOf(now + delay), failure: failureOf(cause) },
-        $unset: unlocked
-      }), true),
-    bury: (claim, cause, isAttempt = true) =>
-      settleOne(claim, (now) => ({
-        $set: { state: "dead", ended: dateOf(now), failure: failureOf(cause) },
-        $unset: { ...unlocked, due: "" },
-        ...!isAttempt && { $inc: { attempts: -1 } }
-      }), false),
-    giveBack: (claims) =>
-      // Of those that need no write, the first one comes first again.
-      Effect.forEach(claims.toReversed(), (claim) =>
-        Effect.suspend(() => {
-          claim.ending = "otherwise"
-          return written(claim)
-        }).pipe(Effect.andThen(Effect.suspend(() => {
-          if (hasToken(claim) || claim.isLost) {
-            return settle(
-              [claim],
-              () => ({ $set: { state: "waiting", due: claim.due }, $inc: { attempts: -1 }, $unset: unlocked }),
-              true
-            )
-          }
-          held.delete(claim)
-          unstored.delete(claim)
-          makeReady(localQueue(store, claim.queue), { ...claim, attempts: claim.attempts - 1 }, true)
-          return Effect.void
-        }))), { concurrency: 16, discard: true })
+    bury,
+    giveBack,
+    end: (claim, exit, { maxAttempts, retryDelay }) => {
+      if (Exit.isSuccess(exit)) return done(claim)
+      const undecodable = deadLetterIn(exit.cause)
+      if (undecodable !== undefined) {
+        const attributes = { queue: claim.queue, id: claim.key }
+        return Effect.andThen(
+          Effect.annotateLogs(Effect.logWarning("A job can't be decoded", undecodable), attributes),
+          bury(claim, undecodable)
+        )
+      }
+      if (Cause.hasInterruptsOnly(exit.cause)) return giveBack([claim])
+      if (claim.attempts >= maxAttempts) return bury(claim, exit.cause)
+      return Effect.flatMap(retryDelay(claim.attempts), (delay) => retry(claim, delay, exit.cause))
+    }
   }
 })
 
@@ -238,3 +268,14 @@ const maxFailure = 4_000
 
 /** How many changes are not stored yet, before further ones wait for that. */
 const maxUnstored = 256
+
+/** Why the factory can't decode an element: a signal that it sends by the cause. */
+const deadLetterIn = (cause: Cause.Cause<unknown>): Cause.Cause<unknown> | undefined => {
+  for (const reason of cause.reasons) {
+    if (Cause.isFailReason(reason) && isDeadLetter(reason.error)) return reason.error.cause
+  }
+  return undefined
+}
+
+const isDeadLetter = (error: unknown): error is { readonly cause: Cause.Cause<unknown> } =>
+  Predicate.isTagged(error, "~effect/persistence/PersistedQueue/DeadLetter")

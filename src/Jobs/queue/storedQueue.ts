@@ -355,26 +355,9 @@ export const makeQueueStore = Effect.fnUntraced(function*(
               take({ maxAttempts, name, retryDelay })
             )
           }
-          const ended = (exit: Exit.Exit<unknown, unknown>) => {
-            if (Exit.isSuccess(exit)) return outcomes.done(claim)
-            const undecodable = deadLetterIn(exit.cause)
-            if (undecodable !== undefined) {
-              const attributes = { queue: claim.queue, id: claim.key }
-              return Effect.andThen(
-                Effect.annotateLogs(Effect.logWarning("A job can't be decoded", undecodable), attributes),
-                outcomes.bury(claim, undecodable)
-              )
-            }
-            if (Cause.hasInterruptsOnly(exit.cause)) return outcomes.giveBack([claim])
-            if (claim.attempts >= maxAttempts) return outcomes.bury(claim, exit.cause)
-            return Effect.flatMap(
-              retryDelay(claim.attempts),
-              (delay) => outcomes.retry(claim, Duration.toMillis(delay), exit.cause)
-            )
-          }
           // It ends after what is added after it: the lock is kept until the end is stored, also while the process stops.
           return Effect.as(
-            Effect.addFinalizer(ended),
+            Effect.addFinalizer((exit) => outcomes.end(claim, exit, { maxAttempts, retryDelay })),
             { id: claim.key, attempts: claim.attempts, element: element.success }
           )
         })
@@ -437,14 +420,3 @@ type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, 
 
 const failing = (message: string) =>
   Effect.mapError((cause: StoreError) => new PersistedQueue.PersistedQueueError({ message, cause }))
-
-/** Why the factory can't decode an element: a signal that it sends by the cause. */
-const deadLetterIn = (cause: Cause.Cause<unknown>): Cause.Cause<unknown> | undefined => {
-  for (const reason of cause.reasons) {
-    if (Cause.isFailReason(reason) && isDeadLetter(reason.error)) return reason.error.cause
-  }
-  return undefined
-}
-
-const isDeadLetter = (error: unknown): error is { readonly cause: Cause.Cause<unknown> } =>
-  Predicate.isTagged(error, "~effect/persistence/PersistedQueue/DeadLetter")

@@ -11,7 +11,7 @@ import type * as Model from "../../Model/Model.ts"
 import { DocumentStore, type Filter } from "../../Repository/DocumentStore.ts"
 import { documentCodec, fieldCodecsOf, indexesOf } from "../../Repository/internal.ts"
 import * as Query from "../../Repository/Query.ts"
-import type { Account, Operations } from "./accounts.ts"
+import type { Account, Operations } from "./port.ts"
 
 /** The names of the fields that an account consists of. @internal */
 export interface AccountFields {

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { isAsSaid, sentAs, typeOfHead } from "../../../src/Http/files/contentTypes.ts"
+import { headSize, isAsSaid, sentAs, typeOfHead } from "../../../src/Http/files/contentTypes.ts"
 import { checkedType } from "../../../src/Http/files/received.ts"
 
 const bytes = (text: string): Uint8Array => Buffer.from(text, "latin1")
@@ -112,9 +112,30 @@ describe("the type of a file", () => {
       assert.strictEqual(yield* typeOfHead(csv, "text/csv"), "text/csv")
       assert.strictEqual(yield* typeOfHead(csv, "text/javascript"), "text/plain")
       assert.strictEqual(yield* typeOfHead(bytes("a\0b"), "text/csv"), "application/octet-stream")
-      assert.strictEqual(yield* typeOfHead(Buffer.from("Mönch").subarray(0, 2), undefined), "text/plain")
+      const long = Buffer.from(`${"a".repeat(headSize - 2)}€`)
+      for (const cut of [0, 1]) {
+        assert.strictEqual(yield* typeOfHead(long.subarray(cut, cut + headSize), undefined), "text/plain")
+      }
+      for (const latin1 of ["Cafés", "Café", "é", `${"a".repeat(headSize - 3)}éab`]) {
+        assert.strictEqual(yield* typeOfHead(bytes(latin1), "text/csv"), "application/octet-stream", latin1.slice(-5))
+      }
       assert.strictEqual(yield* typeOfHead(new Uint8Array(), undefined), "text/plain")
     }))
+
+  it("is kept for what no browser runs", () => {
+    const office = "application/vnd.openxmlformats-officedocument"
+    for (
+      const type of [
+        `${office}.wordprocessingml.document`,
+        `${office}.spreadsheetml.sheet`,
+        "application/json",
+        "a/zip"
+      ]
+    ) assert.deepStrictEqual(sentAs(type), { type, disposition: "attachment" })
+    for (const type of ["application/xml", "a/open+xml", "application/importmap+json", "application/pdf"]) {
+      assert.deepStrictEqual(sentAs(type), { type: "application/octet-stream", disposition: "attachment" })
+    }
+  })
 
   it("has to be of the kind that its sender says", () => {
     assert.isTrue(isAsSaid("image/jpeg", "image/png"))

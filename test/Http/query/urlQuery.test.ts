@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Effect, type Layer, Result } from "effect"
 import * as QueryFields from "../../../src/Http/query/queryFields.ts"
-import * as QueryGuard from "../../../src/Http/query/queryGuard.ts"
+import * as NativeQueries from "../../../src/Http/query/nativeQueries.ts"
 import * as UrlQuery from "../../../src/Http/query/urlQuery.ts"
 import * as Links from "../../../src/Http/response/links.ts"
 import { DocumentStore, EmbeddedStore, Model, Query } from "../../../src/index.ts"
@@ -224,7 +224,7 @@ const finding = <E>(layer: Layer.Layer<DocumentStore.DocumentStore, E>): void =>
         assert.deepStrictEqual(refused("query=[&query=]"), ["query"])
         assert.deepStrictEqual(refused("query=["), ["query"])
         const read = readGuest({ query: `{"$where":"1"}` })
-        const error = Result.isFailure(read) ? QueryGuard.forbiddenOf(read.failure) : undefined
+        const error = Result.isFailure(read) ? NativeQueries.forbiddenOf(read.failure) : undefined
         assert.deepStrictEqual([error?._tag, error?.message], ["Forbidden", "$where can't be used from outside"])
       }))
 

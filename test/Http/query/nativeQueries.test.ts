@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Decimal128, Long, ObjectId } from "bson"
 import { Effect, type Layer, Result, Schema, Stream } from "effect"
-import * as QueryGuard from "../../../src/Http/query/queryGuard.ts"
+import * as NativeQueries from "../../../src/Http/query/nativeQueries.ts"
 import { writeDocument } from "../../../src/Http/response/documentJson.ts"
 import { DocumentStore, EmbeddedStore, Index, Model, type ModelError } from "../../../src/index.ts"
 import { formWithout } from "../../../src/Model/codec/documentForm.ts"
@@ -25,9 +25,9 @@ class Page extends Model.Class<Page>()("Page", {
 
 const textOf = (value: unknown): string => typeof value === "string" ? value : JSON.stringify(value)
 
-const readFilter = QueryGuard.filter(Guest)
+const readFilter = NativeQueries.filter(Guest)
 
-const readPipeline = QueryGuard.pipeline(Guest, { maxResults: 10_000 })
+const readPipeline = NativeQueries.pipeline(Guest, { maxResults: 10_000 })
 
 /** The guests that a query finds. */
 const found = Effect.fnUntraced(function*(query: unknown) {
@@ -50,7 +50,7 @@ interface Refusal {
 
 const refusalOf = (read: Result.Result<unknown, ReadonlyArray<ModelError.Problem>>): Refusal | undefined => {
   if (Result.isSuccess(read)) return undefined
-  const forbidden = QueryGuard.forbiddenOf(read.failure)
+  const forbidden = NativeQueries.forbiddenOf(read.failure)
   return forbidden === undefined
     ? { status: 400, messages: read.failure.map(({ message }) => message) }
     : { status: 403, messages: [forbidden.message] }
@@ -117,15 +117,15 @@ const querying = <E>(layer: Layer.Layer<DocumentStore.DocumentStore, E>, hasText
     it.effect("allows a text search only if no omitted text is searched", () =>
       Effect.gen(function*() {
         const search = JSON.stringify({ $text: { $search: "tea", $caseSensitive: false } })
-        assert.isTrue(Result.isSuccess(QueryGuard.filter(Page)(search)))
-        assertForbidden(refusalOf(QueryGuard.filter(Article)(search)), "$text")
-        assertBad(refusalOf(QueryGuard.filter(Page)(JSON.stringify({ $text: { $search: 1 } }))), /\$text/)
-        assertBad(refusalOf(QueryGuard.filter(Page)(JSON.stringify({ $text: { $search: "", $where: "" } }))), /\$text/)
+        assert.isTrue(Result.isSuccess(NativeQueries.filter(Page)(search)))
+        assertForbidden(refusalOf(NativeQueries.filter(Article)(search)), "$text")
+        assertBad(refusalOf(NativeQueries.filter(Page)(JSON.stringify({ $text: { $search: 1 } }))), /\$text/)
+        assertBad(refusalOf(NativeQueries.filter(Page)(JSON.stringify({ $text: { $search: "", $where: "" } }))), /\$text/)
         if (!hasText) return
         const store = yield* DocumentStore.DocumentStore
         yield* store.createIndexes("pages", [{ name: "text", key: { title: "text" } }])
         yield* store.insertOne("pages", { _id: "P", title: "green tea" })
-        const filter = Result.getOrThrow(QueryGuard.filter(Page)(search))
+        const filter = Result.getOrThrow(NativeQueries.filter(Page)(search))
         assert.strictEqual(yield* store.count("pages", filter), 1)
       }))
   })
@@ -312,7 +312,7 @@ const aggregating = <E>(layer: Layer.Layer<DocumentStore.DocumentStore, E>): voi
           replies: depth === 6 ? [] : [comment(depth + 1)]
         })
         yield* store.insertOne("comments", comment(0) as DocumentStore.Document)
-        const pipeline = Result.getOrThrow(QueryGuard.pipeline(Comment, { maxResults: 10_000 })("[]"))
+        const pipeline = Result.getOrThrow(NativeQueries.pipeline(Comment, { maxResults: 10_000 })("[]"))
         const text = JSON.stringify(Array.from(yield* Stream.runCollect(store.aggregate("comments", pipeline))))
         assert.notInclude(text, "secret")
         assert.include(text, "t3")

@@ -13,7 +13,7 @@ import type { StoreError } from "../../Repository/RepositoryError.ts"
  * @category services
  * @since 0.1.0
  */
-export class Accounts extends Context.Service<Accounts, Operations>()("appkernel/Security/accounts/accounts") {}
+export class Accounts extends Context.Service<Accounts, Operations>()("appkernel/Security/accounts/port/Accounts") {}
 
 /**
  * An account.

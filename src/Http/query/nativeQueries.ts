@@ -16,7 +16,7 @@
  * documents, paths and values refer to the new documents, and only extended JSON makes dates.
  *
  * The limits are 32,768 characters and 32 levels for the text, 256 characters for a regular expression, 1,000 values
- * for a list, 100 stages for a pipeline, and 10,000 documents for its result.
+ * for a list, 100 stages for a pipeline, and `query.max_results` documents for its result.
  *
  * @since 0.1.0
  */
