@@ -1,4 +1,5 @@
 import { DocumentStore, type FindOptions } from "@appkernel/document-store/DocumentStore"
+import { afterCommit, RetryClock } from "@appkernel/document-store/shared"
 import { DuplicateKey } from "@appkernel/document-store/StoreError"
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Duration, Effect, Exit, Fiber, Random, Result, Scope, Stream } from "effect"
@@ -15,6 +16,55 @@ import type { KeyValue } from "../src/storage/orderedStore.ts"
 
 documentStoreContract("memory", EmbeddedStore.layerMemory)
 documentStoreContract("embedded", freshFolder(EmbeddedStore.layerWith))
+
+for (
+  const [name, layer] of [["memory", EmbeddedStore.layerMemory], [
+    "embedded",
+    freshFolder(EmbeddedStore.layerWith)
+  ]] as const
+) {
+  describe(`EmbeddedStore / ${name}`, () => {
+    it.effect("rejects a new name with a null character, which no document can have", () =>
+      Effect.gen(function*() {
+        const store = yield* DocumentStore
+        yield* store.insertOne("things", { _id: 1, a: 1 })
+        const rejected = yield* Effect.flip(store.updateOne("things", { _id: 1 }, { $rename: { a: "x\0y" } }))
+        assert.strictEqual(rejected._tag, "QueryRejected")
+        assert.deepStrictEqual(yield* store.find("things", {}), [{ _id: 1, a: 1 }])
+      }).pipe(Effect.provide(layer)))
+
+    it.effect("counts documents without a field whose name is empty, whatever was counted before", () =>
+      Effect.gen(function*() {
+        const store = yield* DocumentStore
+        yield* store.insertMany("things", [{ _id: 1, "": 5 }, { _id: 2, "": 6 }, { _id: 3 }])
+        for (const name of ["all", "", "all", ""]) {
+          const count = yield* store.count("things", name === "all" ? {} : { "": null })
+          assert.strictEqual(count, name === "all" ? 3 : 1)
+        }
+      }).pipe(Effect.provide(layer)))
+
+    it.effect("lets what follows a commit write, also after a transaction that had the store alone", () =>
+      Effect.gen(function*() {
+        const store = yield* DocumentStore
+        yield* store.insertOne("things", { _id: 1, n: 0 })
+        const outside = yield* Effect.context<never>()
+        let attempts = 0
+        yield* store.transaction(Effect.gen(function*() {
+          attempts += 1
+          yield* store.findById("things", 1)
+          if (attempts <= 3) {
+            // It is no part of the transaction.
+            yield* Effect.promise(() =>
+              Effect.runPromiseWith(outside)(store.updateOne("things", { _id: 1 }, { $inc: { n: 1 } }))
+            )
+          }
+          yield* store.updateOne("things", { _id: 1 }, { $inc: { n: 10 } })
+          yield* afterCommit(Effect.asVoid(Effect.orDie(store.insertOne("things", { _id: 2 }))))
+        })).pipe(Effect.provideService(RetryClock, withoutSeconds))
+        assert.deepStrictEqual([attempts, yield* store.find("things", {})], [4, [{ _id: 1, n: 13 }, { _id: 2 }]])
+      }).pipe(Effect.provide(layer)))
+  })
+}
 
 describe("EmbeddedStore / embedded", () => {
   it.effect("has its documents and indexes after it is reopened", () =>
@@ -611,6 +661,12 @@ const readAndFail = (store: DocumentStore["Service"], things: string) =>
   Effect.andThen(store.findById(things, 1), Effect.fail("mine"))
 
 const programFile = path.join(import.meta.dirname, "../../../test/support/embeddedProgram.ts")
+
+/** A clock in which the second never passes after which a transaction no longer has the store alone. */
+const withoutSeconds = Object.assign(Object.create(Clock.Clock.defaultValue()) as Clock.Clock, {
+  sleep: (duration: Duration.Duration) =>
+    Duration.toMillis(duration) < 1_000 ? Clock.Clock.defaultValue().sleep(duration) : Effect.never
+})
 
 const inFolder = <A, E>(folder: string, use: (store: DocumentStore["Service"]) => Effect.Effect<A, E>) =>
   Effect.scoped(Effect.flatMap(EmbeddedStore.make({ path: folder }), use))

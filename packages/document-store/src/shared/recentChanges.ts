@@ -2,8 +2,8 @@
  * The latest changes of a store, which all of its streams of changes share: each has a place of its own in them and waits here
  * for new ones, so that a change is read once, however many streams there are.
  *
- * Changes have consecutive numbers. They are held while there are readers, and a limited number of them: a reader that falls
- * behind has to read from the store.
+ * Changes have consecutive numbers. They are held while there are readers, and a limited number and size of them: a reader that
+ * falls behind has to read from the store.
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -16,6 +16,9 @@ interface Waiting {
 
 export class RecentChanges {
   #held: Array<StoredChange> = []
+  /** The sizes of those that are held, and their sum, in bytes. */
+  #sizes: Array<number> = []
+  #bytes = 0
   /** The number of the last change. */
   #end: number
   #readers = 0
@@ -33,7 +36,7 @@ export class RecentChanges {
     () =>
       Effect.sync(() => {
         this.#readers -= 1
-        if (this.#readers === 0) this.#held = []
+        if (this.#readers === 0) this.#keep(0)
       })
   ))
 
@@ -42,21 +45,45 @@ export class RecentChanges {
     return this.#readers > 0
   }
 
-  /** Adds changes, whose last one has the number `end`; `undefined` if they have to be read from the store. */
-  publish(changes: ReadonlyArray<StoredChange> | undefined, end: number): void {
+  /**
+   * Adds changes, whose last one has the number `end`, with the size of each in bytes; `undefined` if they have to be read from the
+   * store.
+   */
+  publish(changes: ReadonlyArray<StoredChange> | undefined, end: number, sizes: ReadonlyArray<number>): void {
     const before = this.#end
     this.#end = end
     if (changes === undefined) {
-      if (this.#held.length > 0) this.#held = []
-    } else for (const change of changes) this.#held.push(change)
+      if (this.#held.length > 0) this.#keep(0)
+    } else {
+      for (const change of changes) this.#held.push(change)
+      for (const size of sizes) {
+        this.#sizes.push(size)
+        this.#bytes += size
+      }
+    }
     // Removed in large parts, since each removal moves the others.
-    if (this.#held.length > 2 * maxHeld) this.#held = this.#held.slice(-maxHeld)
+    if (this.#held.length > 2 * maxHeld || this.#bytes > 2 * maxHeldBytes) {
+      let [kept, bytes] = [0, 0]
+      while (kept < maxHeld && kept < this.#held.length) {
+        bytes += this.#sizes.at(-kept - 1)!
+        if (bytes > maxHeldBytes) break
+        kept += 1
+      }
+      this.#keep(kept)
+    }
     if (this.#waiting.size === 0) return
     for (const waiting of this.#waiting) {
       if (changes?.some(({ collection }) => waiting.collections.has(collection)) === false) continue
       this.#waiting.delete(waiting)
       waiting.resume(before)
     }
+  }
+
+  /** Holds the last ones only. */
+  #keep(count: number): void {
+    this.#held = count === 0 ? [] : this.#held.slice(-count)
+    this.#sizes = count === 0 ? [] : this.#sizes.slice(-count)
+    this.#bytes = this.#sizes.reduce((sum, size) => sum + size, 0)
   }
 
   /** The changes after a number; `undefined` if not all of them are held. */
@@ -100,6 +127,9 @@ export class RecentChanges {
 // internal
 
 const maxHeld = 2048
+
+// As stored; decoded they take about three times as much.
+const maxHeldBytes = 8 * 1024 * 1024
 
 /** The changes of one page at most. */
 export const maxPage = 256

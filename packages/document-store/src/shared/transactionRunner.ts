@@ -83,14 +83,23 @@ export const makeTransactional = (direct: StoreOperations, { begin, retry }: Tra
     Effect.withFiber((fiber) => {
       const outer = fiber.getRef(current)
       if (outer !== undefined) return joinOuter(outer, effect)
+      let committed: ReadonlyArray<Effect.Effect<void>> = []
       const attempt = Effect.uninterruptibleMask((restore) =>
         runAttempt(begin, (transaction) =>
           restore(Effect.provideContext(
             effect,
             Context.make(current, transaction).pipe(Context.add(Committed, transaction.committed))
-          )))
+          )), (transaction) => {
+          committed = transaction.committed
+        })
       )
-      return instrument(() => Effect.catchIf(retry(attempt), isConflict, ({ failure }) => Effect.fail(failure)))
+      return instrument(() =>
+        Effect.ensuring(
+          Effect.catchIf(retry(attempt), isConflict, ({ failure }) => Effect.fail(failure)),
+          // After what the store does for an attempt: one that has the store alone would keep it from the writes of these.
+          Effect.suspend(() => committed.length === 0 ? Effect.void : runCommitted(committed))
+        )
+      )
     })
 
   return {
@@ -208,10 +217,19 @@ const joinOuter = <A, E, R>(
     : Effect.fail(rejection)
 }
 
+/** What is committed stands, whatever one of them dies of. */
+const runCommitted = (effects: ReadonlyArray<Effect.Effect<void>>): Effect.Effect<void> =>
+  Effect.forEach(
+    effects,
+    (effect) => Effect.catchCause(effect, (cause) => Effect.logError("What follows a commit has failed", cause)),
+    { discard: true }
+  )
+
 /** Begins an attempt, runs the effect in it, and commits or rolls back. Must run uninterruptibly. */
 const runAttempt = Effect.fnUntraced(function*<A, E, R>(
   begin: TransactionPolicy["begin"],
-  run: (transaction: ActiveTransaction) => Effect.Effect<A, E, R>
+  run: (transaction: ActiveTransaction) => Effect.Effect<A, E, R>,
+  committed: (transaction: ActiveTransaction) => void
 ): Effect.fn.Return<A, E | StoreError | TransactionConflict, R> {
   const attempt = yield* begin
   const transaction = new ActiveTransaction(attempt)
@@ -219,10 +237,7 @@ const runAttempt = Effect.fnUntraced(function*<A, E, R>(
   const failure = transaction.end()
   if (Exit.isSuccess(exit) && failure === undefined) {
     yield* attempt.commit
-    // What is committed stands, whatever one of them dies of.
-    for (const effect of transaction.committed) {
-      yield* Effect.catchCause(effect, (cause) => Effect.logError("What follows a commit has failed", cause))
-    }
+    committed(transaction)
     return exit.value
   }
   const hasConflict = Exit.hasInterrupts(exit) ? false : yield* attempt.hasConflict

@@ -52,7 +52,7 @@ export class ChangeRecorder extends ChangeRecords {
   /** What the writers of the records since the last commit are told. */
   #receipts: Array<{ readonly receipt: WriteReceipt; readonly transaction: string }> = []
   /** The changes since then, as far as somebody reads. */
-  #pending: Array<() => StoredChange> = []
+  #pending: Array<{ readonly change: () => StoredChange; readonly bytes: number }> = []
 
   constructor(store: KeyValue) {
     super(store)
@@ -118,7 +118,10 @@ export class ChangeRecorder extends ChangeRecords {
     const record = encodeRecord(this.#store, head, before, after, encoded)
     this.#store.documents(table).put(recordIdOf(number), record.encoded, undefined)
     this.#state = { last: number, bytes: bytes + record.bytes, time }
-    if (this.recent.isRead) this.#pending.push(() => storedChange(this.factsOf(number, head), before, after))
+    if (this.recent.isRead) {
+      const change = () => storedChange(this.factsOf(number, head), before, after)
+      this.#pending.push({ change, bytes: record.bytes })
+    }
   }
 
   committed(): void {
@@ -137,7 +140,11 @@ export class ChangeRecorder extends ChangeRecords {
     if (pending.length > 0) this.#pending = []
     // Some are not there if the first reader has come after they were recorded.
     const areAll = pending.length === count && this.recent.isRead
-    this.recent.publish(areAll ? pending.map((change) => change()) : undefined, last)
+    this.recent.publish(
+      areAll ? pending.map(({ change }) => change()) : undefined,
+      last,
+      areAll ? pending.map(({ bytes }) => bytes) : []
+    )
   }
 
   aborted(): void {

@@ -7,6 +7,7 @@ import {
   type Constraint,
   isArray,
   isDocument,
+  isNumber,
   isOperatorDocument,
   normalise,
   type Order,
@@ -16,6 +17,7 @@ import {
   queryProblem,
   Rank,
   rankOf,
+  toDouble,
   unsupported
 } from "@appkernel/mql/internal"
 import * as Result from "effect/Result"
@@ -98,12 +100,16 @@ const implies = (given: Constraint, needed: Constraint, { compare }: Order): boo
     return given.kind === "exists" || ((given.kind === "least" || given.kind === "most") && isOrdinary(given.value))
   }
   if ((needed.kind !== "least" && needed.kind !== "most") || given.kind !== needed.kind) return false
-  if (!isOrdinary(needed.value) || rankOf(given.value) !== rankOf(needed.value)) return false
+  if (!isOrdinary(given.value) || !isOrdinary(needed.value) || rankOf(given.value) !== rankOf(needed.value)) {
+    return false
+  }
   const order = compare(given.value, needed.value) * (needed.kind === "least" ? 1 : -1)
   return order > 0 || (order === 0 && (given.isStrict || !needed.isStrict))
 }
 
-// `MinKey` and `MaxKey` compare with values of all types, and `null` with missing ones.
-const isOrdinary = (value: unknown): boolean => !extraordinary.has(rankOf(value))
+// `MinKey` and `MaxKey` compare with values of all types, `null` with missing ones, and NaN with itself alone.
+const isOrdinary = (value: unknown): boolean => !extraordinary.has(rankOf(value)) && !isNaN(value)
+
+const isNaN = (value: unknown): boolean => isNumber(value) && Number.isNaN(toDouble(value))
 
 const extraordinary: ReadonlySet<Rank> = new Set([Rank.null, Rank.minKey, Rank.maxKey])

@@ -26,7 +26,7 @@ export const countSource = (
   }
   const documents = store.documents(collection.number)
   const counting = field === undefined ? countingAll(documents) : countingMatches(documents, filter)
-  const counter = catalog.counterOf(collection, field ?? "", counting)
+  const counter = catalog.counterOf(collection, field === undefined ? "" : `.${field}`, counting)
   let rest: BatchIterator<number> | undefined
   return () => {
     if (rest !== undefined) return rest()

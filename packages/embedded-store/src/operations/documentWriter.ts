@@ -75,14 +75,14 @@ export class DocumentWriter {
   readonly #store: KeyValue
   readonly #catalog: Catalog
 
-  readonly #warn: Warn
+  readonly warn: Warn
   /** Opens when a document enters an index whose documents expire. */
   readonly expiring = Latch.makeUnsafe(false)
 
   constructor(store: KeyValue, catalog: Catalog, warn: Warn) {
     this.#store = store
     this.#catalog = catalog
-    this.#warn = warn
+    this.warn = warn
   }
 
   /** Inserts a document with the next record id. */
@@ -143,7 +143,7 @@ export class DocumentWriter {
   #problemOf({ name, validator }: Collection, { document }: Prepared): Problem | undefined {
     const problem = validator?.problemOf(document)
     if (problem === undefined || validator?.action !== "warn") return problem
-    this.#warn(`A document was written to "${name}" with a warning: ${problem.text}`)
+    this.warn(`A document was written to "${name}" with a warning: ${problem.text}`)
     return undefined
   }
 

@@ -218,15 +218,13 @@ const watchCollection = ({ catalog, name, store }: MatchContext): CollectionWatc
   return { number: collection.number, seen: catalog.seen(name), written, close }
 }
 
-/** The records that were written during a search, if they are too many for one job. `next` watches later writes. */
+/** The records that were written during a search, if they are too many for one job. */
 class ManyWrites {
   readonly collection: Collection
   readonly recordIds: ReadonlyArray<string>
-  readonly next: CollectionWatch | undefined
-  constructor(collection: Collection, recordIds: ReadonlyArray<string>, next: CollectionWatch | undefined) {
+  constructor(collection: Collection, recordIds: ReadonlyArray<string>) {
     this.collection = collection
     this.recordIds = recordIds
-    this.next = next
   }
 }
 
@@ -237,28 +235,37 @@ const insertUnmatched = <A, D extends DuplicateKey>(
   watch: CollectionWatch | undefined,
   insert: () => Result.Result<A, D | Problem>
 ): Effect.Effect<A | undefined, D | ReadError> =>
-  Effect.flatMap(
-    runJob(context.store, context.operation, () => tryInsert(context, filter, watch, insert)),
-    (tried): Effect.Effect<A | undefined, D | ReadError> =>
-      tried instanceof ManyWrites
-        ? Effect.ensuring(
-          Effect.flatMap(
-            hasMatchInTurns(context, filter, tried),
-            (isMatched) => isMatched ? Effect.undefined : insertUnmatched(context, filter, tried.next, insert)
-          ),
-          Effect.sync(() => tried.next?.close())
-        )
-        : Effect.succeed(tried)
-  )
+  Effect.suspend(() => {
+    let next: CollectionWatch | undefined
+    // A job may run again.
+    const watchNext = () => {
+      next?.close()
+      next = watchCollection(context)
+    }
+    return Effect.ensuring(
+      Effect.flatMap(
+        runJob(context.store, context.operation, () => tryInsert(context, filter, watch, insert, watchNext)),
+        (tried): Effect.Effect<A | undefined, D | ReadError> =>
+          tried instanceof ManyWrites
+            ? Effect.flatMap(
+              hasMatchInTurns(context, filter, tried),
+              (isMatched) => isMatched ? Effect.undefined : insertUnmatched(context, filter, next, insert)
+            )
+            : Effect.succeed(tried)
+      ),
+      Effect.sync(() => next?.close())
+    )
+  })
 
 const checkedPerJob = (filter: Filter): number => Math.ceil(maxPerJob / filter.relativeCost)
 
-/** For jobs: inserts, or returns `undefined` if the search must be repeated. */
+/** For jobs: inserts, or returns `undefined` if the search must be repeated. `watchNext` begins to watch later writes. */
 const tryInsert = <A, D extends DuplicateKey>(
   context: MatchContext,
   filter: Filter,
   watch: CollectionWatch | undefined,
-  insert: () => Result.Result<A, D | Problem>
+  insert: () => Result.Result<A, D | Problem>,
+  watchNext: () => void
 ): Result.Result<A | ManyWrites | undefined, D | Problem> => {
   const { catalog, name } = context
   const collection = catalog.pending(name)
@@ -269,7 +276,8 @@ const tryInsert = <A, D extends DuplicateKey>(
     return Result.succeed(undefined)
   }
   if (recordIds.length > checkedPerJob(filter)) {
-    return Result.succeed(new ManyWrites(collection, recordIds, watchCollection(context)))
+    watchNext()
+    return Result.succeed(new ManyWrites(collection, recordIds))
   }
   return Result.flatMap(
     hasMatch(context, filter, recordIds, collection),

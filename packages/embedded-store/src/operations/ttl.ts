@@ -23,10 +23,7 @@ export const makeExpiry = (
   writer: DocumentWriter
 ): Effect.Effect<BeginExpiry, never, Scope.Scope> =>
   Effect.flatMap(Scope.Scope, (scope) => {
-    const sweep = Effect.catchCause(
-      sweepOnce(store, catalog, writer),
-      (cause) => Effect.logWarning("Expired documents could not be removed", cause)
-    )
+    const sweep = sweepOnce(store, catalog, writer)
     // The minute after a write, for what was not committed yet, and the one in which the next document expires.
     const round = (wasWritten: boolean): Effect.Effect<never> =>
       Effect.gen(function*() {
@@ -50,22 +47,38 @@ const sweepOnce = (
   store: KeyValue,
   catalog: Catalog,
   writer: DocumentWriter
-): Effect.Effect<void, StoreFailure> => {
+): Effect.Effect<void> => {
   const expire = (name: string, index: Index, seconds: number): Effect.Effect<void, StoreFailure> =>
     Effect.flatMap(Clock.currentTimeMillis, (now) => {
       const range = expiredAt(index, now - seconds * 1000)
+      const damaged = new Set<string>()
+      let damage: StoreFailure | undefined
+      const remove = (recordIds: Iterable<string>) =>
+        store.write(operation, () => {
+          for (const recordId of recordIds) {
+            removeExpired(store, catalog.pending(name), writer, index, range, recordId)
+          }
+        })
+      // One that can't be read keeps no other.
+      const removeEach = (recordIds: Iterable<string>) =>
+        Effect.forEach(
+          recordIds,
+          (recordId) =>
+            Effect.catchTag(remove([recordId]), "DataDamaged", (failure) =>
+              Effect.sync(() => {
+                damaged.add(recordId)
+                damage = failure
+              })),
+          { discard: true }
+        )
       const some: Effect.Effect<void, StoreFailure> = Effect.suspend(() => {
-        const found = store.read(operation, () => recordIdsIn(store, index, range))
+        const found = store.read(operation, () => recordIdsIn(store, index, range, damaged))
         if (Result.isFailure(found)) return Effect.fail(found.failure)
         const recordIds = found.success
-        if (recordIds.size === 0) return Effect.void
-        return Effect.andThen(
-          store.write(operation, () => {
-            for (const recordId of recordIds) {
-              removeExpired(store, catalog.pending(name), writer, index, range, recordId)
-            }
-          }),
-          recordIds.size < maxPerJob ? Effect.void : Effect.andThen(Effect.yieldNow, some)
+        if (recordIds.size === 0) return damage === undefined ? Effect.void : Effect.fail(damage)
+        return Effect.catchTag(remove(recordIds), "DataDamaged", () => removeEach(recordIds)).pipe(
+          Effect.andThen(Effect.yieldNow),
+          Effect.andThen(some)
         )
       })
       return some
@@ -77,7 +90,10 @@ const sweepOnce = (
         const { expireAfterSeconds } = index.description
         return expireAfterSeconds === undefined || !index.isReady
           ? Effect.void
-          : expire(name, index, expireAfterSeconds)
+          : Effect.catchCause(
+            expire(name, index, expireAfterSeconds),
+            (cause) => Effect.logWarning(`Expired documents of ${name} could not be removed`, cause)
+          )
       },
       { discard: true }
     )
@@ -134,9 +150,17 @@ const expiredAt = ({ directions }: Index, time: number): Range => {
   return { ...isDescending ? limitedRange(invert(to), invert(from)) : limitedRange(from, to), reverse: false }
 }
 
-const recordIdsIn = (store: KeyValue, index: Index, range: Range): ReadonlySet<string> => {
+const recordIdsIn = (
+  store: KeyValue,
+  index: Index,
+  range: Range,
+  without: ReadonlySet<string>
+): ReadonlySet<string> => {
   const recordIds = new Set<string>()
-  store.entries(index.number).scan(range, (_, recordId) => recordIds.add(recordId).size < maxPerJob)
+  store.entries(index.number).scan(
+    range,
+    (_, recordId) => without.has(recordId) || recordIds.add(recordId).size < maxPerJob
+  )
   return recordIds
 }
 

@@ -45,7 +45,7 @@ export const fromKeyValue = (
     })
     const { operations, outside, transaction } = makeTransactional(
       { ...direct, aggregate },
-      makeTransactionPolicy(versions, gate, catalog, warn)
+      makeTransactionPolicy(versions, gate, catalog, writer)
     )
     return DocumentStore.of({
       description: `the embedded store in ${location}`,

@@ -31,7 +31,7 @@ import * as Semaphore from "effect/Semaphore"
 import { Catalog } from "../catalog/catalog.ts"
 import type { Collection, Index } from "../catalog/collection.ts"
 import type { RecordIds } from "../catalog/recordIds.ts"
-import { DocumentWriter, mergeTraits, type Warn, writeCost } from "../operations/documentWriter.ts"
+import { DocumentWriter, mergeTraits, writeCost } from "../operations/documentWriter.ts"
 import { makeEmbeddedReads } from "../operations/reads.ts"
 import { makeEmbeddedWrites } from "../operations/writes.ts"
 import { MemoryTable } from "../storage/memory/memoryTable.ts"
@@ -80,13 +80,13 @@ export const makeTransactionPolicy = (
   { open, store }: Versions,
   gate: CommitGate,
   catalog: Catalog,
-  warn: Warn
+  writer: DocumentWriter
 ): TransactionPolicy => {
   const retryOnConflict = makeRetry()
   const exclusive = Semaphore.makeUnsafe(1)
 
   const begin = (isExclusive: boolean): TransactionAttempt => {
-    const overlay = new TransactionBuffer(store, catalog, open(), warn)
+    const overlay = new TransactionBuffer(store, catalog, open(), writer)
     // An exclusive transaction has closed the gate, which would block its own commit.
     const { writeInSteps } = isExclusive ? store : gate.store
     const end = Effect.sync(() => overlay.close())
@@ -152,21 +152,24 @@ class TransactionBuffer {
   readonly #store: KeyValue
   readonly #catalog: Catalog
   readonly #snapshot: Snapshot
+  readonly #writer: DocumentWriter
   readonly #names: TransactionCatalog
   readonly #documents = new Map<number, BufferedTable<Document, Encoded>>()
   readonly #entries = new Map<number, BufferedTable<string>>()
   readonly #encoded = new WeakMap<Document, Encoded>()
   #isBroken = false
 
-  constructor(store: KeyValue, catalog: Catalog, snapshot: Snapshot, warn: Warn) {
+  /** `writer` is the one of writes outside of transactions. */
+  constructor(store: KeyValue, catalog: Catalog, snapshot: Snapshot, writer: DocumentWriter) {
     this.#store = store
     this.#catalog = catalog
     this.#snapshot = snapshot
+    this.#writer = writer
     const tables = this.#tables()
     this.#names = new TransactionCatalog(tables, catalog.committed)
     this.operations = {
       ...makeEmbeddedReads(tables, this.#names),
-      ...makeEmbeddedWrites(tables, this.#names, new DocumentWriter(tables, this.#names, warn))
+      ...makeEmbeddedWrites(tables, this.#names, new DocumentWriter(tables, this.#names, writer.warn))
     }
   }
 
@@ -240,8 +243,10 @@ class TransactionBuffer {
       for (const [key, { before, value }] of this.#entries.get(number)?.written ?? []) {
         const recordId = value === undefined ? undefined : recordIds.get(value) ?? value
         if (recordId === before) continue
-        if (recordId !== undefined) entries.put(key, recordId, before)
-        else if (before !== undefined) entries.remove(key, before)
+        if (recordId !== undefined) {
+          entries.put(key, recordId, before)
+          if (index.description.expireAfterSeconds !== undefined) this.#writer.expiring.openUnsafe()
+        } else if (before !== undefined) entries.remove(key, before)
         spend(writeCost)
         yield
       }

@@ -1,6 +1,6 @@
 import type { Filter } from "@appkernel/document-store/DocumentStore"
 import { assert, describe, it } from "@effect/vitest"
-import { MaxKey, MinKey } from "bson"
+import { Double, MaxKey, MinKey } from "bson"
 import { Result } from "effect"
 import { parseFilter } from "../../../mql/src/filter/parseFilter.ts"
 import { parsePart } from "../../src/catalog/partialIndex.ts"
@@ -40,6 +40,8 @@ describe("indexPart", () => {
     [{ a: { $type: "string" } }, [{ a: { $gte: "" } }, { a: { $exists: true } }]],
     [{ a: { $in: ["x", "y"] } }, [{ a: "z" }, { a: { $gte: "x", $lte: "y" } }]],
     [{ a: { $gt: [1] } }, [{ a: { $gt: 5 } }, {}]],
+    [{ a: { $lt: 10 } }, [{ a: { $lte: NaN } }, { a: { $lt: NaN } }, { a: { $lte: new Double(NaN) } }]],
+    [{ a: { $gte: NaN } }, [{ a: { $gt: 5 } }, { a: { $gte: 5 } }]],
     [{ a: 1, b: 1 }, [{ a: 1 }]]
   ])("is not used for what it may not hold", (part, queries) => {
     for (const query of queries) assert.isFalse(implies(query, part), JSON.stringify([part, query]))

@@ -1,7 +1,9 @@
 import { type Document, DocumentStore, type IndexDescription } from "@appkernel/document-store/DocumentStore"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Stream } from "effect"
 import { TestClock } from "effect/testing"
+import * as fs from "node:fs"
+import { join } from "node:path"
 import { freshDirectory, freshFolder } from "../../../../test/support/folders.ts"
 import * as EmbeddedStore from "../../src/EmbeddedStore.ts"
 
@@ -73,6 +75,19 @@ for (const [name, layer] of stores) {
         yield* gone([])
       }).pipe(Effect.provide(layer)))
 
+    it.effect("removes what a transaction has written, or the stage of a pipeline", () =>
+      Effect.gen(function*() {
+        const { gone, store } = yield* withThings({}, [])
+        yield* TestClock.adjust("10 minutes")
+        yield* store.transaction(store.insertOne("things", { _id: 1, at: at(620) }))
+        yield* TestClock.adjust("2 minutes")
+        yield* gone([])
+        yield* store.insertOne("others", { _id: 2, at: at(740) })
+        yield* Stream.runDrain(store.aggregate("others", [{ $merge: "things" }]))
+        yield* TestClock.adjust("2 minutes")
+        yield* gone([])
+      }).pipe(Effect.provide(layer)))
+
     it.effect("removes many, also from the other indexes", () =>
       Effect.gen(function*() {
         const { gone, store } = yield* withThings({}, [])
@@ -105,6 +120,36 @@ describe("expiry / embedded", () => {
         yield* eventually(ids)([2])
         yield* TestClock.adjust("10 minutes")
         yield* eventually(ids)([])
+      }))
+    }))
+
+  it.effect("removes others where a document is damaged", () =>
+    Effect.gen(function*() {
+      const path = yield* freshDirectory
+      const within = <A, E>(use: Effect.Effect<A, E, DocumentStore>) =>
+        Effect.scoped(Effect.provide(use, EmbeddedStore.layerWith({ path })))
+      const names = ["first", "second"]
+      yield* within(Effect.gen(function*() {
+        const store = yield* DocumentStore
+        for (const name of names) {
+          yield* store.createIndexes(name, [{ name: "at", key: { at: 1 }, expireAfterSeconds: 0 }])
+          yield* store.insertMany(name, [{ _id: 1, at: at(100), text: `text of ${name}` }, { _id: 2, at: at(100) }])
+        }
+      }))
+      const file = join(path, "data.mdb")
+      const bytes = fs.readFileSync(file)
+      const place = bytes.indexOf("text of first")
+      assert.isAbove(place, 0)
+      for (let i = place; i !== -1; i = bytes.indexOf("text of first", i + 1)) bytes[i] = 0x54
+      fs.writeFileSync(file, bytes)
+      yield* TestClock.adjust("10 minutes")
+      yield* within(Effect.gen(function*() {
+        const store = yield* DocumentStore
+        yield* eventually(Effect.map(store.find("second", {}), (documents) => documents.map(({ _id }) => _id)))([])
+        const left = Effect.map(store.estimatedCount("first"), (count) => Array.from({ length: count }))
+        yield* eventually(left)([undefined])
+        const { _tag } = yield* Effect.flip(store.findById("first", 1))
+        assert.strictEqual(_tag, "DataDamaged")
       }))
     }))
 })

@@ -19,6 +19,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import {
   Binary,
+  BSON,
   type ChangeStream,
   type ChangeStreamDocument,
   MongoServerError,
@@ -234,7 +235,7 @@ const tailOf = Effect.fnUntraced(function*(
       failures = 0
       if (change === undefined) continue
       position = change.position
-      held.publish([change], number++)
+      held.publish([change], number++, [BSON.calculateObjectSize(change)])
     }
   }))
   const begunAgain: Effect.Effect<never, ReadError | PositionGone> = Effect.catchTag(

@@ -54,6 +54,7 @@ export const readChanges = (
 
 const checkPath = (path: string, filters: ArrayFilters): void => {
   const segments = segmentsOf(path)
+  if (path.includes("\0")) reject("a path can't contain null characters")
   if (segments.includes("")) reject(`"${path}" has an empty field name`)
   if (segments.length > maxNesting) reject(`a path leads through more than ${maxNesting} levels`)
   const wrong = segments.find((segment, i) => segment.startsWith("$") && (i === 0 || !isPlaceholder(segment)))

@@ -88,6 +88,8 @@ const encode = (document: Document): Result.Result<Uint8Array, string> =>
       catch: (cause) =>
         cause instanceof RangeError
           ? `the document has more than ${maxDocumentBytes} bytes`
+          : BSON.BSONError.isBSONError(cause)
+          ? `the document can't be encoded: ${cause.message}`
           : rethrow(cause)
     }),
     (bytes) =>
