@@ -225,7 +225,7 @@ export const settings = {
   "query.max_page_size": integer(1, 1_000_000)("documents on a page at most", "1,000"),
   "query.max_page_bytes": size("bytes of a page, or of what an aggregation gives", "16 MiB"),
   "query.max_results": integer(1, 10_000_000)(
-    "documents that an aggregation or a native query gives at most",
+    "documents that an aggregation gives, and a stream of changes begins with, at most",
     "10,000"
   ),
   "query.max_expand_paths": integer(0, 1_000)("paths that a request may expand", "10"),

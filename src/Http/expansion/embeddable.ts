@@ -6,6 +6,7 @@ import type { Document } from "../../Repository/DocumentStore.ts"
 import type { documentOperationsOf } from "../../Repository/internal.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import type { ReadError } from "../../Repository/RepositoryError.ts"
+import type { BadRequest } from "../HttpError.ts"
 import type { Limits } from "../KernelConfig.ts"
 import type { Relation } from "../registration/relations.ts"
 import type { HandlerFailure } from "../response/handlerFailures.ts"
@@ -52,7 +53,7 @@ export type Doors = ReadonlyMap<string, Door>
 /** Reads a page: gives its documents to `take`, until that answers `false`. Succeeds with their number, if they are counted. */
 export type PageReader = (
   take: (documents: ReadonlyArray<Document>) => boolean
-) => Effect.Effect<number | undefined, ReadError>
+) => Effect.Effect<number | undefined, ReadError | BadRequest>
 
 /** The member `_embedded` of the document at a place, as it is sent. */
 export type EmbeddedOf = (place: number) => WireText

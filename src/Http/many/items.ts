@@ -28,9 +28,9 @@ import {
 } from "../description/queryParameters.ts"
 import { errorOf } from "../HttpError.ts"
 import type { Limits } from "../KernelConfig.ts"
+import * as NativeQueries from "../query/nativeQueries.ts"
 import { parameterReaders, type Parameters } from "../query/parameterReader.ts"
 import { namingOf } from "../query/partlyHiddenFields.ts"
-import * as NativeQueries from "../query/nativeQueries.ts"
 import * as UrlQuery from "../query/urlQuery.ts"
 import type { Instead } from "../request/bodyInstead.ts"
 import { type Return, returnOf } from "../request/prefer.ts"
@@ -209,7 +209,8 @@ export const choosing = (context: ManyContext) => {
     })
     return Effect.gen(function*() {
       if (before !== undefined) yield* before({ id: Option.none(), previous: Option.none() })
-      const { documents, total } = yield* (isDryRun ? asList : identity)(find(filter, limits.maxMany))
+      const found = Effect.mapError(find(filter, limits.maxMany), NativeQueries.rejectionIn("query", parameters))
+      const { documents, total } = yield* (isDryRun ? asList : identity)(found)
       if (afterEach !== undefined) yield* Effect.forEach(documents, afterEach, { discard: true })
       if (isDryRun) return responses.json(manyText({ count: total, ids: documents.map(({ _id }) => write(_id)) }))
       return yield* withinBound(context, total, instead?.body, () => writeAll(documents.map(itemOf)))

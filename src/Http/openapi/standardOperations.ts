@@ -441,7 +441,7 @@ const applied = Document.responseHeader("The preference that was followed, where
 })
 
 const totalCount = Document.responseHeader(
-  "How many documents fulfil the conditions, where they were counted (`count=exact`)",
+  "How many documents fulfil the conditions, where they were counted (`count=exact`) or estimated (`count=estimated`)",
   { type: "integer" }
 )
 

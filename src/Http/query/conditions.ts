@@ -48,8 +48,10 @@ export const conditionsOf = (
         add(filters, sized(field, operand, report))
         break
       case "=":
+        add(filters, among(field, operands, false, report))
+        break
       case "!":
-        add(filters, among(field, operands, operator === "!", report))
+        add(filters, isNothing(field, operand) ? present(field) : among(field, operands, true, report))
         break
       case "[]":
       case "![]":
@@ -94,7 +96,7 @@ const add = (filters: Array<Filter>, filter: Filter | undefined): void => {
 const boundOf = (
   field: QueryField,
   operator: ">" | "<" | ">=" | "<=",
-  { text }: Operand,
+  { isQuoted, text }: Operand,
   report: ReportProblem
 ): Bound | undefined => {
   if (!field.isOrdered) {
@@ -109,7 +111,7 @@ const boundOf = (
       ? { isLower, operator: "$gte", value: operator === ">" ? end : start }
       : { isLower, operator: "$lt", value: operator === "<" ? start : end }
   }
-  const value = field.read(text)
+  const value = field.read(text, isQuoted)
   if (value === undefined) {
     report("Parameter", field.expects)
     return undefined
@@ -119,7 +121,7 @@ const boundOf = (
 
 const names = { ">": "$gt", ">=": "$gte", "<": "$lt", "<=": "$lte" } as const
 
-const containing = (field: QueryField, { text }: Operand, report: ReportProblem): Filter | undefined => {
+const containing = (field: QueryField, { isQuoted, text }: Operand, report: ReportProblem): Filter | undefined => {
   if (!field.isList && field.isText) {
     if (text.length <= maxSought) return Query.path(field.path, Schema.String).contains(text).filter
     report("Limit", `can't look for more than ${maxSought} characters`)
@@ -129,7 +131,7 @@ const containing = (field: QueryField, { text }: Operand, report: ReportProblem)
     report("Operator", "is neither text nor a list of values to look for something in")
     return undefined
   }
-  const value = field.read(text)
+  const value = field.read(text, isQuoted)
   if (value === undefined) {
     report("Parameter", field.expects)
     return undefined
@@ -146,6 +148,15 @@ const sized = ({ path }: QueryField, { text }: Operand, report: ReportProblem): 
 
 const maxSize = 2 ** 31 - 1
 
+/** Whether the operand stands for no value. */
+const isNothing = ({ mayBeMissing }: QueryField, { isQuoted, text }: Operand): boolean =>
+  !isQuoted && text === "null" && mayBeMissing
+
+/** Matches a value, or one in any element of the list that the path leads through. */
+const present = (field: QueryField): Filter =>
+  // A condition on null also applies to the elements, and `$exists` allows the use of a sparse index.
+  within(field, field.hasNulls ? { $type: "array" } : { $exists: true, $ne: null })
+
 /** Matches one of the values, or none of them. */
 const among = (
   field: QueryField,
@@ -156,7 +167,7 @@ const among = (
   const values: Array<unknown> = []
   const others: Array<Filter> = []
   for (const { isQuoted, text } of operands) {
-    if (!isQuoted && text === "null" && field.mayBeMissing) {
+    if (isNothing(field, { isQuoted, text })) {
       // A condition on null also applies to the elements.
       if (field.hasNulls) others.push({ [field.path]: { $not: { $type: "array" } } })
       else values.push(null)
@@ -167,7 +178,7 @@ const among = (
       others.push(one(field, { $gte: day[0], $lt: day[1] }))
       continue
     }
-    const value = field.read(text)
+    const value = field.read(text, isQuoted)
     if (value === undefined) {
       report("Parameter", field.expects)
       return undefined
@@ -195,9 +206,11 @@ const equalTo = (
 }
 
 /** Operators that a single value has to satisfy, since the path may lead to several values. */
-const one = ({ isList, list, path }: QueryField, operators: Document): Filter => {
-  const condition = isList ? { $elemMatch: operators } : operators
-  return list === undefined
+const one = (field: QueryField, operators: Document): Filter =>
+  within(field, field.isList ? { $elemMatch: operators } : operators)
+
+/** A condition that a single element of the list has to satisfy that the path leads through. */
+const within = ({ list, path }: QueryField, condition: Document): Filter =>
+  list === undefined
     ? { [path]: condition }
     : { [list]: { $elemMatch: { [path.slice(list.length + 1)]: condition } } }
-}

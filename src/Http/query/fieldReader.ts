@@ -24,8 +24,11 @@ export interface Reader {
   readonly isText: boolean
   /** Whether the values are ordered. */
   readonly isOrdered: boolean
-  /** Parses a text into a stored value; `undefined` if it does not fit the field. */
-  readonly text: (text: string) => unknown
+  /**
+   * Parses a text into a stored value; `undefined` if it does not fit the field. Where the field takes texts and other values, a
+   * quoted text is a text, and another one is a number or a boolean if it can be.
+   */
+  readonly text: (text: string, isQuoted?: boolean) => unknown
   /** For a date-time field and a date, the stored start and end of that day. */
   readonly day: (text: string) => readonly [start: unknown, end: unknown] | undefined
   /** Decodes a JSON value into a stored value; `undefined` if it does not fit the field. */
@@ -70,21 +73,20 @@ const make = (storedForm: SchemaAST.AST, wireForm: SchemaAST.AST): Reader => {
   return {
     isText: holdsTexts(SchemaAST.toEncoded(stored.ast)),
     isOrdered: isOrdered(stored.ast),
-    text: (text) => {
+    text: (text, isQuoted = false) => {
       if (isBoolean) {
         const value = booleanOf(text)
         return value === undefined ? undefined : json(value)
       }
       const given = isMoment || isDate ? withZone(isoDate(text) ?? text) : text
-      // The text may be a text or a number. The field's schema decides which one it accepts.
-      const number = decimal.test(given) ? Number(given) : Number.NaN
+      const quoted = isQuoted ? json(given) : undefined
+      if (quoted !== undefined) return quoted
+      const other = otherThanText(given)
       for (const form of forms) {
-        const read = form.isText || !Number.isFinite(number) ? undefined : form.read(number)
+        const read = form.isText || other === undefined ? undefined : form.read(other)
         if (read !== undefined) return read
       }
-      const read = json(given)
-      const isWord = given === "true" || given === "false"
-      return read === undefined && isWord ? json(given === "true") : read
+      return isQuoted ? undefined : json(given)
     },
     day: (text) => {
       const start = isMoment ? parseDate(isoDate(text) ?? text) : undefined
@@ -110,6 +112,13 @@ const formReader = (form: Schema.Codec<unknown>, encode: (value: unknown) => unk
 }
 
 const millisPerDay = 86_400_000
+
+/** The number or the boolean that a text writes. */
+const otherThanText = (text: string): number | boolean | undefined => {
+  if (text === "true" || text === "false") return text === "true"
+  const number = decimal.test(text) ? Number(text) : Number.NaN
+  return Number.isFinite(number) ? number : undefined
+}
 
 const decimal = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/iu
 

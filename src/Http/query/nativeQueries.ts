@@ -25,10 +25,13 @@ import type { FieldProblem } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Document, Filter } from "../../Repository/DocumentStore.ts"
 import { conjunctionOf } from "../../Repository/internal.ts"
-import { errorOf, type Forbidden } from "../HttpError.ts"
+import { QueryRejected } from "../../Repository/RepositoryError.ts"
+import { type BadRequest, errorOf, type Forbidden } from "../HttpError.ts"
 import type { Limits } from "../KernelConfig.ts"
+import { badRequestOf, fieldProblem } from "../messages/message.ts"
 import { guardFilter } from "./filterGuard.ts"
 import { forbidden, parseGuardedJson, ProblemCollector } from "./guardedJson.ts"
+import type { Parameters } from "./parameterReader.ts"
 import type { Naming } from "./partlyHiddenFields.ts"
 import { guardPipeline } from "./pipelineGuard.ts"
 import * as QueryFields from "./queryFields.ts"
@@ -74,6 +77,18 @@ export const pipeline = (
     return report.toResult(naming === undefined ? stages : withShownFields(stages, naming))
   }
 }
+
+/**
+ * What the store rejects of a query, such as a pattern that is no regular expression, is a problem of the parameter. The store's own
+ * words may tell of documents.
+ *
+ * @category conversions
+ * @since 0.1.0
+ */
+export const rejectionIn = (parameter: "query" | "pipe", parameters: Parameters) => <E>(error: E): E | BadRequest =>
+  parameters[parameter] !== undefined && error instanceof QueryRejected && error.advice === undefined
+    ? badRequestOf([fieldProblem(parameter, "Parameter", "errors.query.Rejected")])
+    : error
 
 /** The stages, for the documents that show what they name, and for the fields that all of these show. */
 const withShownFields = (stages: ReadonlyArray<Document>, naming: Naming): ReadonlyArray<Document> => {

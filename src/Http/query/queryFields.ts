@@ -64,8 +64,11 @@ export interface QueryField {
   readonly isOrdered: boolean
   /** The expectation for a text that `read` accepts, to follow the label: `must be a number`. */
   readonly expects: string
-  /** Parses a text into a stored value; `undefined` if it does not fit the field. For a list it parses an element. */
-  readonly read: (text: string) => unknown
+  /**
+   * Parses a text, which may have been in quotes, into a stored value; `undefined` if it does not fit the field. For a list it parses
+   * an element.
+   */
+  readonly read: (text: string, isQuoted?: boolean) => unknown
   /** For a date-time field and a date, the stored start of that day and of the next one. */
   readonly day: (text: string) => readonly [start: unknown, end: unknown] | undefined
   /**
@@ -301,7 +304,7 @@ const accessible = (
     get expects() {
       return isValue ? expectationOf(value.stored).message : "has fields of its own: name one of them"
     },
-    read: (text) => isValue ? read().text(text) : undefined,
+    read: (text, isQuoted) => isValue ? read().text(text, isQuoted) : undefined,
     day: (text) => isValue ? read().day(text) : undefined,
     readJson: (value) => {
       if (element === undefined || !Array.isArray(value)) return readOne(value)

@@ -14,10 +14,10 @@
  * | `state=[open,paid]`, `state:[open,paid]` | one of these; `state=![open,paid]` none of these |
  * | `tags=#2` | a list of two elements |
  * | `address.city=Bern` | a field of a nested model, of one in a list, of a record |
- * | `due=null`, `due=!null` | no value, or any, where there may be none |
+ * | `due=null`, `due=!null` | no value, or any, where there may be none; through a list, of one of the elements |
  *
  * A value in double quotes has no special meaning: `name=">5"`, `state=["a,b",c]`; `\"` and `\\` in quotes are a
- * quotation mark and a backslash. {@link literal} writes such a value.
+ * quotation mark and a backslash. Where a field takes texts and numbers, it is the text.
  *
  * `logic` combines the conditions with `AND`, the default, or `OR`. A lower and an upper bound on one field are one
  * range in both cases, except that with `OR`, bounds without a common value are alternatives.
@@ -38,10 +38,10 @@ import { maxFields, maxSortFields } from "../description/limits.ts"
 import { collectionParameters, documentParameters, type PageLimits } from "../description/queryParameters.ts"
 import { combined, conditionsOf, type Logic } from "./conditions.ts"
 import { type FilterValue, isList, parseFilterValue } from "./filterValue.ts"
+import * as NativeQueries from "./nativeQueries.ts"
 import { parameterReaders, type Parameters, type ParameterValue, queryReader } from "./parameterReader.ts"
 import type { Naming } from "./partlyHiddenFields.ts"
 import * as QueryFields from "./queryFields.ts"
-import * as NativeQueries from "./nativeQueries.ts"
 
 export type { Parameters } from "./parameterReader.ts"
 

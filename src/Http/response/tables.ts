@@ -22,6 +22,7 @@ import { QueryTimeout } from "../../Repository/RepositoryError.ts"
 import type { TableType } from "../description/listTypes.ts"
 import { filterNamesOf, pagingParameters } from "../description/queryParameters.ts"
 import type { Limits } from "../KernelConfig.ts"
+import { rejectionIn } from "../query/nativeQueries.ts"
 import type { Parameters, UrlQuery } from "../query/urlQuery.ts"
 import type { TableOptions } from "../registration/registration.ts"
 import { type Column, columnsOf } from "./columns.ts"
@@ -72,7 +73,10 @@ export const tableOf = (context: TableContext) => {
     const { fields, find: { filter, projection, sort } } = read.success
     const representation = representations(fiber)
     const isWhole = context.after !== undefined || representation.linksDependOnDocument
-    const found = documents.stream({ filter, sort, projection: isWhole ? undefined : projection, snapshot: true })
+    const found = Stream.mapError(
+      documents.stream({ filter, sort, projection: isWhole ? undefined : projection, snapshot: true }),
+      rejectionIn("query", parameters)
+    )
     const scope = Context.getUnsafe(fiber.context, Scope.Scope)
     return before(Effect.gen(function*() {
       const pull = yield* Scope.provide(Stream.toPull(found), scope)

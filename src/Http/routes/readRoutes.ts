@@ -317,7 +317,7 @@ const pageHandler = (context: ReadContext, readQuery: ListQuery) => {
         }
         const links = linksOf(path, parameters, query, page, total)
         const headers = {
-          ...query.count === "exact" ? { "x-total-count": String(total) } : undefined,
+          ...total === undefined ? undefined : { "x-total-count": String(total) },
           ...first === undefined ? undefined : { "x-unreadable-count": String(unreadable.length) }
         }
         const written = Effect.sync(() => items.finish(links, headers))
@@ -333,13 +333,18 @@ const pageHandler = (context: ReadContext, readQuery: ListQuery) => {
     // Hooks receive complete models, and the links of a document may depend on any field.
     const isWhole = after !== undefined || representation.linksDependOnDocument
     const options = { ...query.find, ...(isWhole ? { projection: undefined } : {}), timeLimit }
-    const findAgain: PageReader = (take) => Effect.as(documents.find({ ...options, take }), undefined)
+    const rejection = NativeQueries.rejectionIn("query", parameters)
+    const findAgain: PageReader = (take) =>
+      Effect.mapBoth(documents.find({ ...options, take }), { onFailure: rejection, onSuccess: () => undefined })
     const find: PageReader = (take) =>
       query.count === "exact"
-        ? Effect.map(documents.findAndCount({ ...options, take }), ({ total }) => total)
+        ? Effect.mapBoth(documents.findAndCount({ ...options, take }), {
+          onFailure: rejection,
+          onSuccess: ({ total }) => total
+        })
         : Effect.flatMap(
           query.count === "estimated" ? documents.estimatedCount : Effect.succeed(undefined),
-          (total) => Effect.as(documents.find({ ...options, take }), total)
+          (total) => Effect.as(Effect.mapError(documents.find({ ...options, take }), rejection), total)
         )
     return runBefore(
       context,
@@ -393,7 +398,10 @@ const aggregateRoute = (context: ReadContext): ResponseEffect => {
     const written = Effect.suspend(() => {
       const items = lists.begin(maxPageBytes)
       return Stream.runForEachArray(
-        repository.aggregate(read.success, { timeLimit }),
+        Stream.mapError(
+          repository.aggregate(read.success, { timeLimit }),
+          NativeQueries.rejectionIn("pipe", parameters)
+        ),
         (documents) =>
           Effect.flatMap(
             addAll(items, documents, (document) => Effect.succeed(writeDocument(document))),

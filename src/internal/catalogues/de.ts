@@ -84,6 +84,7 @@ export const de: { readonly [K in keyof typeof en]: string } & { readonly [key: 
   "errors.FormUnreadable": "Der Inhalt ist kein gültiges multipart/form-data",
 
   "errors.query.Outside": "{name} ist von außen nicht erlaubt",
+  "errors.query.Rejected": "verlangt vom Speicher, was er nicht kann",
   "errors.query.GivenOnce": "genau eine Angabe erwartet",
   "errors.query.TooLong": "höchstens {limit} Zeichen erlaubt",
   "errors.query.NotJson": "JSON erwartet",

@@ -80,6 +80,7 @@ export const en = {
   "errors.FormUnreadable": "The body is not valid multipart/form-data",
 
   "errors.query.Outside": "{name} can't be used from outside",
+  "errors.query.Rejected": "asks for what the store can't do",
   "errors.query.GivenOnce": "must be given once",
   "errors.query.TooLong": "must have at most {limit} characters",
   "errors.query.NotJson": "must be JSON",

@@ -174,6 +174,10 @@ export const manyWritesContract = <E>(
           count: 7,
           ids: ["O0", "O1", "O2", "O3", "O4"]
         })
+        assert.deepStrictEqual(
+          problemsIn(yield* send("DELETE", `/orders?query=${encodeURIComponent("{\"id\":{\"$regex\":\"(\"}}")}`)),
+          ["query Parameter"]
+        )
         const refusal = refused(413, yield* send("PATCH", "/orders?state=open", { state: "paid" }))
         assert.strictEqual(refusal.body.message, "These are 7 documents; a request may write 5")
         refused(413, yield* send("DELETE", "/orders?all=true"))

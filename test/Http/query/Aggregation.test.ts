@@ -2,7 +2,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { DocumentStore, KernelEngine, Model } from "../../../src/index.ts"
-import { fieldsIn, refused, send, serving } from "../../support/rest.ts"
+import { fieldsIn, problemsIn, refused, send, serving } from "../../support/rest.ts"
 import { routeStores } from "../../support/storeMatrix.ts"
 
 class Sale extends Model.Class<Sale>()("Sale", {
@@ -114,6 +114,18 @@ routeStores((name, store) =>
           refused(400, yield* ask(pipe))
         }
         refused(400, yield* ask(Array.from({ length: 101 }, () => ({ $limit: 1 }))))
+      }))
+
+    it.effect("names the parameter whose pipeline the store rejects", () =>
+      Effect.gen(function*() {
+        for (
+          const pipe of [
+            [{ $limit: 0 }],
+            [{ $project: { x: { $divide: [1, 0] } } }],
+            [{ $match: { $or: [] } }],
+            [{ $group: {} }]
+          ]
+        ) assert.deepStrictEqual(problemsIn(refused(400, yield* ask(pipe))), ["pipe Parameter"], JSON.stringify(pipe))
       }))
 
     it.effect("exists for models that can be read, and for GET only", () =>

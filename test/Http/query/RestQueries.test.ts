@@ -89,7 +89,9 @@ routeStores((name, store) =>
         assert.strictEqual(yield* totalOf("name=Abe"), "1")
         assert.strictEqual(yield* totalOf("name=nobody"), "0")
         assert.isUndefined(yield* totalOf("count=none"))
-        assert.isUndefined(yield* totalOf("count=estimated"))
+        assert.strictEqual(yield* totalOf("count=estimated&page_size=2"), "5")
+        assert.strictEqual(yield* totalOf("count=estimated&name=Abe"), "1")
+        assert.isUndefined(yield* totalOf("cursor=&count=exact"))
       }))
 
     it.effect("a single document has the requested fields, and takes no other parameter", () =>
@@ -349,7 +351,21 @@ routeStores((name, store) =>
           assert.include(refused(403, answer).body.message, operator)
         }
         for (const query of [{ secret: "hush" }, { "home.nope": 1 }, { $expr: { $eq: ["$secret", "hush"] } }]) {
-          refused(400, yield* send("GET", `${guests}?query=${encodeURIComponent(JSON.stringify(query))}`))
+          const answer = yield* send("GET", `${guests}?query=${encodeURIComponent(JSON.stringify(query))}`)
+          assert.deepStrictEqual(problemsIn(answer), ["query Parameter"])
+        }
+      }))
+
+    it.effect("name the parameter that the store rejects", () =>
+      Effect.gen(function*() {
+        for (const query of [{ name: { $regex: "(" } }, { $or: [] }, { age: { $mod: [0, 0] } }]) {
+          for (const count of ["exact", "none"]) {
+            const answer = yield* send(
+              "GET",
+              `${guests}?count=${count}&query=${encodeURIComponent(JSON.stringify(query))}`
+            )
+            assert.deepStrictEqual(problemsIn(answer), ["query Parameter"], JSON.stringify(query))
+          }
         }
       }))
   })

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Arbitrary, Effect, type Layer, Result } from "effect"
-import * as QueryFields from "../../../src/Http/query/queryFields.ts"
+import { Arbitrary, Effect, type Layer, Result, Schema } from "effect"
 import * as NativeQueries from "../../../src/Http/query/nativeQueries.ts"
+import * as QueryFields from "../../../src/Http/query/queryFields.ts"
 import * as UrlQuery from "../../../src/Http/query/urlQuery.ts"
 import * as Links from "../../../src/Http/response/links.ts"
 import { DocumentStore, EmbeddedStore, Model, Query } from "../../../src/index.ts"
@@ -39,6 +39,40 @@ const refused = (query: string): ReadonlyArray<string> => {
   const read = readGuest(parametersOf(query))
   return Result.isFailure(read) ? read.failure.map(({ field }) => field) : []
 }
+
+/** A model of values that may be of several types, and of lists of what may lack them. */
+class Answer extends Model.Class<Answer>()("Answer", {
+  id: Model.id(),
+  value: Schema.Union([Schema.Int, Schema.String, Schema.Boolean]).pipe(Model.optional),
+  choice: Schema.Literals(["1", 1, "x"]),
+  all: Schema.Array(Schema.Union([Schema.Finite, Schema.String])).pipe(Model.withDefault(() => [])),
+  parts: Schema.Array(
+    Schema.Struct({
+      a: Schema.optionalKey(Schema.Int),
+      b: Schema.optionalKey(Schema.Array(Schema.NullOr(Schema.Int))),
+      c: Schema.optionalKey(Schema.Array(Schema.Int))
+    })
+  ).pipe(Model.withDefault(() => []))
+}) {}
+
+const answers = [
+  { _id: "A", value: 7, choice: 1, all: [7, "x"], parts: [{ a: 1 }, {}] },
+  { _id: "B", value: "7", choice: "1", all: ["7"], parts: [{}, { b: [null] }] },
+  { _id: "C", value: true, choice: "x", all: [], parts: [{ c: [] }, {}] },
+  { _id: "D", value: "true", choice: "x", all: [], parts: [] },
+  { _id: "E", value: "x", choice: "x", all: ["x"], parts: [{}] },
+  { _id: "F", value: 1, choice: "x", all: [], parts: [{ a: 2 }] }
+]
+
+const readAnswer = UrlQuery.make(Answer, limits)
+
+/** The answers that a URL's query finds. */
+const answersOf = Effect.fnUntraced(function*(query: string) {
+  const store = yield* DocumentStore.DocumentStore
+  yield* store.insertMany("answers", answers, { ordered: false }).pipe(Effect.ignore)
+  const { find } = Result.getOrThrow(readAnswer(parametersOf(query)))
+  return (yield* store.find("answers", find)).map(({ _id }) => String(_id)).join("")
+})
 
 const problemsOf = (query: string) => {
   const read = readGuest(parametersOf(query))
@@ -124,6 +158,41 @@ const finding = <E>(layer: Layer.Layer<DocumentStore.DocumentStore, E>): void =>
         assert.strictEqual(yield* found(`note=!${encodeURIComponent("\">5\"")}`), "BCDE")
         assert.strictEqual(yield* found(`note=${encodeURIComponent("\"null\"")}`), "B")
         assert.strictEqual(yield* found(`note=${encodeURIComponent(quoted("[a,b]"))}`), "C")
+      }))
+
+    it.effect("takes a quoted value for a text where a field may be a text or something else", () =>
+      Effect.gen(function*() {
+        const asked: ReadonlyArray<readonly [query: string, found: string]> = [
+          ["value=7", "A"],
+          [`value="7"`, "B"],
+          [`value=!"7"`, "ACDEF"],
+          [`value=["7",7]`, "AB"],
+          [`value=>="7"`, "BDE"],
+          ["value=true", "C"],
+          [`value="true"`, "D"],
+          ["value=x", "E"],
+          [`value="x"`, "E"],
+          ["choice=1", "A"],
+          [`choice="1"`, "B"],
+          ["all=7", "A"],
+          [`all="7"`, "B"],
+          [`all=~"7"`, "B"],
+          [`parts.a="1"`, "A"]
+        ]
+        for (const [query, ids] of asked) {
+          const [name, value] = query.split(/=(.*)/su)
+          assert.strictEqual(yield* answersOf(`${name}=${encodeURIComponent(value!)}`), ids, query)
+        }
+      }))
+
+    it.effect("finds a value in any element of a list of models", () =>
+      Effect.gen(function*() {
+        assert.strictEqual(yield* answersOf("parts.a=!null"), "AF")
+        assert.strictEqual(yield* answersOf("parts.a=1"), "A")
+        assert.strictEqual(yield* answersOf("parts.a=null"), "ABCE")
+        assert.strictEqual(yield* answersOf("parts.b=!null"), "B")
+        assert.strictEqual(yield* answersOf("parts.c=!null"), "C")
+        assert.strictEqual(yield* answersOf("parts.a=!%5Bnull%5D"), "F")
       }))
 
     it.effect("finds missing and present values", () =>

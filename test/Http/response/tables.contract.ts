@@ -203,6 +203,10 @@ export const tablesContract = <E>(
             ["page Parameter", "page_size Parameter", "cursor Parameter", "count Parameter"]
           )
           assert.deepStrictEqual(problemsIn(yield* send("GET", "/rows?m=1", undefined, headers)), ["m Parameter"])
+          const query = encodeURIComponent("{\"text\":{\"$regex\":\"(\"}}")
+          assert.deepStrictEqual(problemsIn(yield* send("GET", `/rows?query=${query}`, undefined, headers)), [
+            "query Parameter"
+          ])
           const [whole, head] = [
             yield* send("GET", "/rows", undefined, headers),
             yield* send("HEAD", "/rows", undefined, headers)
