@@ -13,14 +13,16 @@
  * @since 0.1.0
  */
 import { anyOf, asStored, conjunctionOf, nothing } from "@appkernel/document-store/shared"
-import { isDocument } from "@appkernel/mql/values"
+import { isDocument, Rank, rankOf } from "@appkernel/mql/values"
 import { Double, EJSON, Int32 } from "bson"
 import * as Base64Url from "effect/encoding/Base64Url"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaParser from "effect/SchemaParser"
 import * as crypto from "node:crypto"
+import { comparedTypesOf } from "../Model/internal.ts"
 import type * as Model from "../Model/Model.ts"
 import type { Document, Filter, Sort } from "./DocumentStore.ts"
 import { fieldNamed, valueWithin } from "./query/fieldPath.ts"
@@ -64,7 +66,7 @@ export interface Options {
  * The keyset of an order of the model's documents, given as a sort of the store. Defaults to the order of the identifiers.
  *
  * Fails when a path is not a field of the model or a part of one, is a list or leads through one without the index of an element,
- * or ends at a nested model or a struct: such a path has no single value to compare.
+ * or ends at a nested model, a struct or a value that may be any of these: such a path has no single value to compare.
  *
  * @category constructors
  * @since 0.1.0
@@ -101,6 +103,8 @@ interface Key {
   readonly lowest: ReadonlyArray<unknown>
   /** Whether the path has the index of an element. There, any list matches `null`, since its elements lack such a key. */
   readonly isIndexed: boolean
+  /** Whether values of different types are here, which sort by their types and do not compare with each other. */
+  readonly isMixed: boolean
   /** Whether documents may be read with a default here, by which they are not sorted. */
   readonly hasDefault: boolean
 }
@@ -122,7 +126,9 @@ const keyOf = (model: Model.Any, path: string, direction: 1 | -1): Result.Result
     return Result.fail(rejected(`"${path}" is no field of ${model.modelName}`))
   }
   const { codec, list, mayBeMissing } = field ?? {}
-  if (list !== undefined || codec?.isList === true || codec?.model !== undefined || within === "several") {
+  const stored = codec === undefined ? within : Schema.toEncoded(codec.own).ast
+  const types = stored === undefined || stored === "several" ? undefined : comparedTypesOf(SchemaAST.toEncoded(stored))
+  if (list !== undefined || codec?.isList === true || codec?.model !== undefined || types === undefined) {
     return Result.fail(rejected(`"${path}" has no single value to sort by`))
   }
   // A part of a value may be missing with the value.
@@ -132,7 +138,14 @@ const keyOf = (model: Model.Any, path: string, direction: 1 | -1): Result.Result
     fieldNamed(model, names.slice(0, i + 1).join("."))?.codec.attributes.absent !== undefined
   )
   const isIndexed = within !== undefined && names.some((name) => /^\d+$/u.test(name))
-  return Result.succeed({ path, ascends: direction === 1, lowest, isIndexed, hasDefault })
+  return Result.succeed({
+    path,
+    ascends: direction === 1,
+    lowest,
+    isIndexed,
+    isMixed: types === "several",
+    hasDefault
+  })
 }
 
 const sortOf = (keys: ReadonlyArray<Key>): Sort =>
@@ -161,26 +174,49 @@ const beyond = (keys: ReadonlyArray<Key>, values: ReadonlyArray<unknown>): Filte
 }
 
 /** The documents whose value sorts after this one, or `undefined` when none can. */
-const beyondValue = ({ ascends, isIndexed, lowest, path }: Key, value: unknown): Filter | undefined => {
+const beyondValue = ({ ascends, isIndexed, isMixed, lowest, path }: Key, value: unknown): Filter | undefined => {
   if (value === null) return ascends ? isIndexed ? { $nor: [absent(path)] } : { [path]: { $ne: null } } : undefined
-  if (ascends) return { [path]: Number.isNaN(value) ? { $gte: Number.NEGATIVE_INFINITY } : { $gt: value } }
+  const others = isMixed ? typesBeside(value, ascends) : []
+  const ofOthers = others.length === 0 ? [] : [{ [path]: { $type: others } }]
+  if (ascends) {
+    const greater = { [path]: Number.isNaN(value) ? { $gte: Number.NEGATIVE_INFINITY } : { $gt: value } }
+    return anyOf([greater, ...ofOthers])
+  }
   const rest = Number.isNaN(value) ? lowest.filter((other) => other === null) : lowest
   const less = Number.isNaN(value) ? [] : [{ [path]: { $lt: value } }]
   const values = isIndexed ? rest.filter((other) => other !== null) : rest
   const branches = [
     ...less,
+    ...ofOthers,
     ...(values.length === 0 ? [] : [{ [path]: { $in: values } }]),
     ...(isIndexed ? [absent(path)] : [])
   ]
   return branches.length === 0 ? undefined : anyOf(branches)
 }
 
+/** The names of the types that sort after that of a value, or before it. */
+const typesBeside = (value: unknown, ascends: boolean): ReadonlyArray<string> => {
+  const rank = rankOf(value)
+  return scalarTypes.flatMap(([other, name]) => (ascends ? other > rank : other < rank) ? [name] : [])
+}
+
+const scalarTypes = [
+  [Rank.number, "number"],
+  [Rank.string, "string"],
+  [Rank.binary, "binData"],
+  [Rank.objectId, "objectId"],
+  [Rank.boolean, "bool"],
+  [Rank.date, "date"],
+  [Rank.timestamp, "timestamp"],
+  [Rank.regularExpression, "regex"]
+] as const
+
 /** No value at a path with an index, or `null`. */
 const absent = (path: string): Filter => ({ $or: [{ [path]: { $exists: false } }, { [path]: { $type: 10 } }] })
 
 /** A redundant bound of the first key, which gives the planner an index interval. Empty if one condition cannot express it. */
 const bound = (key: Key | undefined, value: unknown): Filter =>
-  key === undefined || value === null || Number.isNaN(value) || !key.ascends && key.lowest.length > 0
+  key === undefined || key.isMixed || value === null || Number.isNaN(value) || !key.ascends && key.lowest.length > 0
     ? {}
     : { [key.path]: { [key.ascends ? "$gte" : "$lte"]: value } }
 

@@ -42,36 +42,98 @@ const orders: ReadonlyArray<Query.Sort<typeof Place>> = [
   ["-at.x", "-open"]
 ]
 
+/** Values of several types sort by their types, and compare with values of their own type alone. */
+class Mixed extends Model.Class<Mixed>()("Mixed", {
+  id: Schema.Union([Schema.Int, Schema.String]),
+  one: Schema.Union([Schema.Finite, Schema.String]).pipe(Model.optional),
+  // @effect-diagnostics-next-line schemaNumber:off
+  two: Schema.NullOr(Schema.Union([Schema.Boolean, Schema.Number, Model.Date])).pipe(Model.optional),
+  three: Schema.Literals([1, "a", "b", 2]),
+  part: Schema.Struct({ of: Schema.Union([Schema.Int, Schema.Boolean]) })
+}) {}
+
+const mixed = Array.from({ length: 24 }, (_, i) => {
+  const one = ([1.5, "x", undefined, "", -2, "ä"] as const)[i % 6]
+  const two = ([true, day(i), Number.NaN, 3, null, false, undefined, day(1), -1] as const)[i % 9]
+  return new Mixed({
+    id: i % 3 === 0 ? i : `M${i}`,
+    ...one === undefined ? {} : { one },
+    ...two === undefined ? {} : { two },
+    three: ([1, "a", "b", 2] as const)[i % 4]!,
+    part: { of: ([0, true, 7, false, 5] as const)[i % 5]! }
+  })
+})
+
+const mixedOrders: ReadonlyArray<Query.Sort<typeof Mixed>> = [
+  [],
+  "-id",
+  "one",
+  "-one",
+  "two",
+  "-two",
+  "three",
+  ["three", "-two"],
+  ["-two", "one", "-three"]
+]
+
 /** What lies behind a cursor, whichever store is asked. */
 storeMatrix((name, store) =>
   it.layer(store)(`Cursor / ${name}`, (it) => {
-    it.effect.each(orders)("pages through %j, forwards and backwards", (order) =>
-      Effect.gen(function*() {
-        const store = yield* DocumentStore.DocumentStore
-        const { toDocument } = documentCodec(Place)
-        if ((yield* store.count("places", {})) === 0) {
-          yield* store.insertMany("places", places.map((place) => toDocument(place)))
-        }
-        const keyset = yield* Effect.fromResult(Cursor.make(Place, Query.toSort(Place, order)))
-        const all = yield* store.find("places", { sort: keyset.sort })
-        for (const [place, document] of all.entries()) {
-          const cursor = keyset.cursor(document)
-          const after = yield* Effect.fromResult(keyset.after(cursor))
-          assert.deepStrictEqual(
-            yield* store.find("places", { filter: after, sort: keyset.sort }),
-            all.slice(place + 1)
-          )
-          const before = yield* Effect.fromResult(keyset.before(cursor))
-          const back = yield* store.find("places", { filter: before, sort: keyset.reversed })
-          assert.deepStrictEqual(back, all.slice(0, place).toReversed())
-        }
-      }))
+    const pagesThrough = Effect.fnUntraced(function*<M extends Model.Any>(
+      model: M,
+      collection: string,
+      documents: ReadonlyArray<DocumentStore.Document>,
+      order: DocumentStore.Sort
+    ) {
+      const store = yield* DocumentStore.DocumentStore
+      if ((yield* store.count(collection, {})) === 0) yield* store.insertMany(collection, documents)
+      const keyset = yield* Effect.fromResult(Cursor.make(model, order))
+      const all = yield* store.find(collection, { sort: keyset.sort })
+      assert.strictEqual(all.length, documents.length)
+      for (const [place, document] of all.entries()) {
+        const cursor = keyset.cursor(document)
+        const after = yield* Effect.fromResult(keyset.after(cursor))
+        assert.deepStrictEqual(
+          yield* store.find(collection, { filter: after, sort: keyset.sort }),
+          all.slice(place + 1)
+        )
+        const before = yield* Effect.fromResult(keyset.before(cursor))
+        const back = yield* store.find(collection, { filter: before, sort: keyset.reversed })
+        assert.deepStrictEqual(back, all.slice(0, place).toReversed())
+      }
+    })
+
+    it.effect.each(orders)("pages through %j, forwards and backwards", (order) => {
+      const { toDocument } = documentCodec(Place)
+      return pagesThrough(Place, "places", places.map((place) => toDocument(place)), Query.toSort(Place, order))
+    })
+
+    it.effect.each(mixedOrders)("pages through %j where values are of several types", (order) => {
+      const { toDocument } = documentCodec(Mixed)
+      return pagesThrough(Mixed, "mixed", mixed.map((one) => toDocument(one)), Query.toSort(Mixed, order))
+    })
+
+    it.effect.each(["part.of", "-part.of"])("pages through %j, a part that is of several types", (path) => {
+      const { toDocument } = documentCodec(Mixed)
+      const order = { [path.replace("-", "")]: path.startsWith("-") ? -1 : 1 } as const
+      return pagesThrough(Mixed, "mixed", mixed.map((one) => toDocument(one)), order)
+    })
   })
 )
+
+class Anything extends Model.Class<Anything>()("Anything", {
+  id: Model.id(),
+  any: Schema.Unknown,
+  either: Schema.Union([Schema.Int, Schema.Array(Schema.Int)])
+}) {}
 
 const keysetOf = (order: DocumentStore.Sort) => Effect.fromResult(Cursor.make(Place, order))
 
 describe("a cursor", () => {
+  it("is of no order by what may have parts", () => {
+    for (const path of ["any", "either"]) assert.isTrue(Result.isFailure(Cursor.make(Anything, { [path]: 1 })))
+  })
+
   it.effect("is text for URLs", () =>
     Effect.gen(function*() {
       const { cursor } = yield* keysetOf({ name: 1 })

@@ -96,13 +96,13 @@ export const fieldNamed = (model: ModelLike, name: string): FieldPath | undefine
 }
 
 /**
- * Whether a path to a part of a field, such as one of a struct or of the first element of a list, leads to one value or to
- * several; `undefined` if it leads nowhere.
+ * The schema of the value that a path to a part of a field leads to, such as one of a struct or of the first element of a list.
+ * `several` if it leads to several values; `undefined` if it leads nowhere.
  */
 export const valueWithin = (
   { store }: ModelLike,
   [name = "", ...names]: ReadonlyArray<string>
-): "one" | "several" | undefined => {
+): SchemaAST.AST | "several" | undefined => {
   const field = store.fields[name]
   return Schema.isSchema(field) ? valueAt(field.ast, names) : undefined
 }
@@ -114,7 +114,7 @@ const valueAt = (ast: SchemaAST.AST, names: ReadonlyArray<string>): ReturnType<t
   if (key === undefined) {
     const hasParts = model !== undefined ||
       ast.encoding === undefined && (ast._tag === "Objects" || ast._tag === "Arrays")
-    return hasParts ? "several" : "one"
+    return hasParts ? "several" : ast
   }
   if (model !== undefined) return valueWithin(model, names)
   if (ast.encoding !== undefined) return undefined
