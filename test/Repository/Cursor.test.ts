@@ -79,8 +79,8 @@ const mixedOrders: ReadonlyArray<Query.Sort<typeof Mixed>> = [
 /** What lies behind a cursor, whichever store is asked. */
 storeMatrix((name, store) =>
   it.layer(store)(`Cursor / ${name}`, (it) => {
-    const pagesThrough = Effect.fnUntraced(function*<M extends Model.Any>(
-      model: M,
+    const pagesThrough = Effect.fnUntraced(function*(
+      model: Model.Any,
       collection: string,
       documents: ReadonlyArray<DocumentStore.Document>,
       order: DocumentStore.Sort

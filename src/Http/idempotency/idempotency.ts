@@ -127,8 +127,10 @@ export const makeIdempotency = Effect.fnUntraced(function*(
       if (problem !== undefined) return yield* route.respondBadRequest([problem])
       const body = yield* bodyOf(request, limits.maxBodySize)
       const caller = currentUserIdOf(fiber) ?? ""
-      const id = digestOf(JSON.stringify([caller, route.method, route.path, key]))
-      const repeatable = { id, request: digestOf(JSON.stringify([request.url, type]), body) }
+      const { params } = Context.getUnsafe(fiber.context, HttpRouter.RouteContext)
+      const values = Object.keys(params).length === 0 ? [] : [params]
+      const id = digestOf(JSON.stringify([caller, route.method, route.path, key, ...values]))
+      const repeatable = { id, request: digestOf(JSON.stringify([withoutSlash(request.url), type]), body) }
       const found = yield* kept.find(repeatable)
       if (found === undefined && runs.has(id)) return yield* running
       const result = found ?? (yield* Effect.ensuring(
@@ -158,6 +160,15 @@ const streamed = problemWith("is for bodies of JSON or of a form")
 const keyOf = (header: string): string | undefined =>
   /^(?:"(?<quoted>[\x20\x21\x23-\x5b\x5d-\x7e]{1,255})"|(?<plain>[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]{1,255}))$/u
     .exec(header)?.slice(1).find((text) => text !== undefined)
+
+/** A slash at the end of a path never matters. */
+const withoutSlash = (url: string): string => {
+  const query = url.indexOf("?")
+  const path = query === -1 ? url.length : query
+  let end = path
+  while (end > 0 && url[end - 1] === "/") end -= 1
+  return url.slice(0, end) + url.slice(path)
+}
 
 /** Whether a body of the type is read as a whole. */
 const isWhole = (type: string): boolean =>

@@ -188,6 +188,13 @@ storeMatrix((name, store) =>
         refused(422, yield* send("POST", "/orders", { item: "milk" }, key))
         refused(422, yield* send("POST", "/orders?expand=", { item: "tea" }, key))
         assert.strictEqual((yield* send("POST", "/counter/count", { by: 0 }, key)).status, 200, "of one endpoint")
+        for (const id of [yield* placed, yield* placed]) {
+          const sent = yield* send("PATCH", `/orders/${id}`, { item: "mate" }, key)
+          assert.deepStrictEqual([sent.status, sent.body.result], [200, id], "of one path")
+          const again = yield* send("PATCH", `/orders/${id}/`, { item: "mate" }, key)
+          assert.deepStrictEqual([again.status, again.headers["idempotency-replayed"]], [200, "true"])
+          refused(422, yield* send("PATCH", `/orders/${id}/`, { item: "milk" }, key))
+        }
       }))
 
     it.effect("what is refused has written nothing, and may be asked for again", () =>
