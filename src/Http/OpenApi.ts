@@ -282,7 +282,7 @@ export const make = ({ api: described, policy, registrations }: Source, options:
       ? operation
       : standard === undefined
       ? call !== undefined && call.method !== "GET"
-        ? completeConditional(operation, method.toUpperCase(), registration)
+        ? completeConditional(operation, call, registration)
         : operation
       : completeStandard(operation, standard, {
         // What a parameter asks for is left out as an operation of its own would be.

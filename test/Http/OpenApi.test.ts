@@ -7,7 +7,16 @@ import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiMiddleware, HttpApiSecur
 import * as OpenApi from "../../src/Http/OpenApi.ts"
 import { withArticle } from "../../src/Http/openapi/texts.ts"
 import * as Preconditions from "../../src/Http/request/preconditions.ts"
-import { KernelConfig, KernelEngine, Model, Resource, Service, ServiceError, Validator } from "../../src/index.ts"
+import {
+  History,
+  KernelConfig,
+  KernelEngine,
+  Model,
+  Resource,
+  Service,
+  ServiceError,
+  Validator
+} from "../../src/index.ts"
 import { Badge, newUser, Note, User } from "../support/models.ts"
 import { resolvedDocument } from "../support/resolvedDocument.ts"
 
@@ -677,6 +686,33 @@ describe("OpenApi", () => {
           )
           assert.match(description, creates ? /the answer is 409/u : /that one is replaced/u)
         }
+      }
+    })
+
+    it("have a tag that an earlier state lacks, that of a restored document, and where the body of a write is", () => {
+      class Kept extends Model.Class<Kept>()("Kept", {
+        id: Model.id(),
+        ...Model.versioned,
+        ...Model.softDeleted,
+        ...Model.historied
+      }) {}
+      const { paths } = made(
+        KernelEngine.make("x").register(
+          Resource.make(Kept, { methods: ["GET", "POST", "PUT", "PATCH", "DELETE"] })
+            .action(History.revision(Kept))
+            .action(History.restore(Kept))
+            .action(History.restoreDeleted(Kept))
+        ),
+        { title: "", version: "" }
+      )
+      const { get, patch, put } = paths["/kepts/{id}"]
+      assert.isUndefined(get.responses[200].headers.ETag.required)
+      assert.isTrue(get.responses[304].headers.ETag.required)
+      for (const path of ["/kepts/{id}/restore", "/kepts/{id}/revisions/{revision}/restore"]) {
+        assert.property(paths[path].post.responses[200].headers, "ETag", path)
+      }
+      for (const { responses } of [put, patch, paths["/kepts"].post]) {
+        assert.property(responses[200].headers, "Content-Location")
       }
     })
 

@@ -72,6 +72,7 @@ export const checksOf = (document: Json): Checks => {
 
 const checkedHeaders = [
   "location",
+  "content-location",
   "etag",
   "allow",
   "accept-patch",

@@ -29,6 +29,7 @@ import {
   queryOf
 } from "./parameters.ts"
 import { changesTexts, documentTexts } from "./parameterTexts.ts"
+import type { Call } from "./paths.ts"
 import type { Resource } from "./schemas.ts"
 import { filterText, statusTexts, withArticle } from "./texts.ts"
 
@@ -43,10 +44,14 @@ export const completeStandard = (
   conditional(standard[name](isMany ? withPath(operation) : ordinary(operation), context), method, context.resource)
 
 /** Completes an action of a registered model that has preconditions. */
-export const completeConditional = (operation: Node, method: string, resource: Resource): Node => {
+export const completeConditional = (operation: Node, { method, options }: Call, resource: Resource): Node => {
   const { parameters } = operation
   const others = Document.listOf(parameters).filter((parameter) => Document.nodeOf(parameter)["in"] !== "header")
-  return conditional({ ...operation, parameters: others }, method, resource)
+  const completed = conditional({ ...operation, parameters: others }, method, resource)
+  const name = History.nameOf(options ?? {})
+  return isVersioned(resource.model) && (name === "restore" || name === "restore_revision")
+    ? withResponses(completed, { 200: { headers: { ETag: etag } } })
+    : completed
 }
 
 /** The operation with the parameters and bodies that the descriptions complete. */
@@ -368,7 +373,11 @@ const writing = (
     : one
   const bodyOf = (type: string) =>
     type === "application/json" ? json : type === "application/json-patch+json" ? { schema: known.jsonPatch } : one
-  const own = { ...isVersioned(model) ? { ETag: etag } : {}, ...transactionOf(model) }
+  const own = {
+    ...isVersioned(model) ? { ETag: etag } : {},
+    ...methods?.includes("GET") === true ? { "Content-Location": contentLocation } : {},
+    ...transactionOf(model)
+  }
   const answered = Document.nodeOf(operation["responses"])
   const contentOf = (status: string) => ({
     "application/json": {
@@ -467,6 +476,10 @@ const transactionOf = (model: Model.Any): Node =>
 
 const location = Document.responseHeader("Where the new document is, where it is one")
 
+const contentLocation = Document.responseHeader(
+  "Where the document is that is the body, with the preference `return=representation`"
+)
+
 const etag = Document.responseHeader("A digest of the document, for `If-Match` and `If-None-Match`")
 
 const requiredEtag: Node = { ...etag, required: true }
@@ -475,16 +488,19 @@ const requiredEtag: Node = { ...etag, required: true }
 const conditional = (operation: Node, method: string, { model }: Resource): Node => {
   const responses = Document.nodeOf(operation["responses"])
   if (!("412" in responses)) return operation
-  const headers = isVersioned(model) ? { headers: { ETag: requiredEtag } } : {}
+  const parameters = Document.listOf(operation["parameters"])
+  // A state of before has none.
+  const mayBeEarlier = parameters.some((parameter) => Document.nodeOf(parameter)["name"] === "as_of")
+  const headersOf = (tag: Node) => isVersioned(model) ? { headers: { ETag: tag } } : {}
   const conditions = [
     Document.header("If-Match", "Entity tags, one of which the document must have, or `*`", entityTags),
     ifNoneMatch("Entity tags of which the document must have none, or `*`")
   ]
-  const withConditions = { ...operation, parameters: [...Document.listOf(operation["parameters"]), ...conditions] }
+  const withConditions = { ...operation, parameters: [...parameters, ...conditions] }
   return method !== "GET"
     ? withConditions
     : withResponses(withConditions, {
-      200: headers,
-      304: { description: statusTexts["304"], ...headers }
+      200: headersOf(mayBeEarlier ? etag : requiredEtag),
+      304: { description: statusTexts["304"], ...headersOf(requiredEtag) }
     })
 }
