@@ -27,7 +27,7 @@
 import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import type * as Model from "../Model/Model.ts"
+import * as Model from "../Model/Model.ts"
 import type { IsHistoried, IsSoftDeleted } from "../Repository/Repository.ts"
 import type { Action } from "./Action.ts"
 import { type Result, result } from "./description/documents.ts"
@@ -214,10 +214,9 @@ export const purgeParameters = {
 /** The parameters of the `GET` of a document's state at a time. @internal */
 export const asOfParameters = {
   as_of: {
-    schema: Schema.String.check(Schema.isPattern(/^\d{4}-\d\d-\d\d[Tt].*(?:[Zz]|[+-]\d\d:\d\d)$/u)).pipe(
-      Schema.decodeTo(Schema.DateTimeUtcFromString)
-    ),
-    message: "must be a date and time with its offset",
+    // As the date-times of documents: without a zone it is UTC.
+    schema: Schema.String.pipe(Schema.decodeTo(Schema.toCodecJson(Model.DateTime))),
+    message: "must be a date with a time, such as 2026-01-31T09:30:00",
     isRequired: true
   } satisfies Parameter<DateTime.Utc>
 } as const

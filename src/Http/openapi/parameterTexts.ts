@@ -18,7 +18,7 @@ export const parameterTexts: ParameterTexts = {
   pipe: "An aggregation pipeline: a JSON array of its stages",
   mongo: "Whether it is for MongoDB's own validation",
   additional_properties: "Whether properties that are not the model's are accepted; they are, unless it says `false`",
-  as_of: "Answers the document as it was at this time, a date and time of RFC 3339",
+  as_of: "Answers the document as it was at this time, a date and time; without a zone it is UTC",
   deleted: "Answers documents that are deleted, too (`include`), or these only",
   purge: "Removes the document permanently, whether it is deleted or not",
   all: "`true` where all documents are meant; otherwise a condition is required",

@@ -10,6 +10,7 @@ import {
   type Decoded,
   elementOf,
   type FieldProblem,
+  holdsTexts,
   type ModelLike,
   nestedModel,
   unwrapped
@@ -29,8 +30,8 @@ type Values = Record<string, unknown>
 
 /**
  * Reads the parts of a form into the input of a model. Numbers, booleans and dates are parsed from text. A list is made
- * of the parts with its name. A nested model is made of parts for its fields (`address.city`) or of JSON text, and any
- * other structured value of JSON text. A part of type `application/json` is always JSON. As in HTML, an empty text is
+ * of the parts with its name, or of one part with JSON text, unless it is of texts: one of these may look like JSON. A nested model
+ * is made of parts for its fields (`address.city`) or of JSON text, and any other structured value of JSON text. A part of type `application/json` is always JSON. As in HTML, an empty text is
  * no value except in a text field, and so is a file input without a file. Unknown names are ignored like unknown keys
  * of a JSON body unless `isStrict` is set; an unknown file is always a problem.
  */
@@ -86,6 +87,8 @@ interface FormField {
   readonly acceptsNull: boolean
   /** Whether the empty text is a value. */
   readonly acceptsEmpty: boolean
+  /** Whether the field is a list that may be one part with JSON text. */
+  readonly isJsonList: boolean
   /** The nested model, unless the field is a list. */
   readonly inner: ModelLike | undefined
 }
@@ -108,12 +111,19 @@ const fieldsOf = memoize((model: ModelLike): ReadonlyMap<string, FormField> =>
         acceptsNull: Schema.is(schema)(null),
         kinds,
         acceptsEmpty: kinds.has("text") && ast.encoding === undefined,
+        isJsonList: element !== undefined && !mayHoldTexts(value.ast),
         // Nested variants refer to their models.
         inner: element === undefined ? nestedModel(model.store.fields[name]) : undefined
       }]
     })
   )
 )
+
+/** Whether a value may be a text, whatever it is written as. */
+const mayHoldTexts = (ast: SchemaAST.AST): boolean => {
+  const type = SchemaAST.toType(ast)
+  return type._tag === "Union" ? type.types.some(mayHoldTexts) : holdsTexts(type)
+}
 
 const kindsOf = (ast: SchemaAST.AST): ReadonlyArray<Kind> => {
   const encoded = SchemaAST.toEncoded(ast)
@@ -162,11 +172,11 @@ const readField = (
   const [first, ...others] = parts
   if (first === undefined) return Result.succeed(absent)
   if (!field.isList) {
-    return others.length > 0 ? invalid("Form", "is given more than once") : readPart(field, first, maxDepth)
+    return others.length > 0 ? invalid("Form", "is given more than once") : readPart(field, first, maxDepth, false)
   }
   const values: Array<unknown> = []
   for (const part of parts) {
-    const read = readPart(field, part, maxDepth)
+    const read = readPart(field, part, maxDepth, field.isJsonList && others.length === 0)
     if (Result.isFailure(read)) return read
     // A single part may contain the complete list as JSON.
     const isWhole = Array.isArray(read.success) || read.success === null && field.acceptsNull
@@ -179,13 +189,14 @@ const readField = (
 const readPart = (
   { kinds, acceptsEmpty }: FormField,
   part: ReceivedPart,
-  maxDepth: number
+  maxDepth: number,
+  mayBeList: boolean
 ): Result.Result<unknown, PartProblem> => {
   if (part._tag !== "Text") return invalid("File", "can't be a file")
   const [type = "", charset] = part.contentType.split(";charset=")
   if (charset !== undefined && !utf8.has(charset) || !isUtf8(part.bytes)) return invalid("Form", "must be UTF-8 text")
   const text = Buffer.from(part.bytes.buffer, part.bytes.byteOffset, part.bytes.byteLength).toString("utf8")
-  const isJson = type === "application/json"
+  const isJson = type === "application/json" || mayBeList && text.trimStart().startsWith("[")
   if (isJson || kinds.has("json") && !acceptsEmpty && text !== "") {
     if (isDeeper(part.bytes, maxDepth)) return invalid("Json", `must not be nested more than ${maxDepth} levels deep`)
     return parseJson(text)

@@ -33,6 +33,10 @@ class Entry extends Model.Class<Entry>()("Entry", {
   tags: Schema.Array(Schema.String).pipe(Model.withDefault(() => [])),
   sizes: Schema.Array(Schema.Int).pipe(Model.withDefault(() => [])),
   place: Place.pipe(Model.optional),
+  days: Schema.Array(Model.Date).pipe(Model.optional),
+  states: Schema.Array(Schema.Literals(["new", "[new]"])).pipe(Model.optional),
+  mixed: Schema.Array(Schema.Union([Schema.Int, Schema.String])).pipe(Model.optional),
+  matrix: Schema.Array(Schema.Array(Schema.Int)).pipe(Model.optional),
   places: Schema.Array(Place).pipe(Model.withDefault(() => [])),
   labels: Schema.Record(Schema.String, Schema.Int).pipe(Model.optional),
   parent: Chain.pipe(Model.optional),
@@ -118,6 +122,22 @@ describe("a form", () => {
       { place: { city: "Bern" }, places: [{ city: "Basel" }], tags: ["a", "b"], title: "quoted", count: null }
     )
     assert.deepStrictEqual(valuesOf(text("tags", `["a"]`)), { tags: [`["a"]`] })
+  })
+
+  it("may have a list as JSON in one part, unless it is one of texts", () => {
+    assert.deepStrictEqual(
+      valuesOf(
+        text("sizes", " [1,2]"),
+        text("days", `["2026-01-31"]`),
+        text("states", "[new]"),
+        text("mixed", "[1]"),
+        text("matrix", "[[1],[2]]")
+      ),
+      { sizes: [1, 2], days: ["2026-01-31"], states: ["[new]"], mixed: ["[1]"], matrix: [[1], [2]] }
+    )
+    assert.deepStrictEqual(valuesOf(text("sizes", "[]")), { sizes: [] })
+    assert.deepStrictEqual(valuesOf(text("sizes", "[1]"), text("sizes", "2")), { sizes: ["[1]", 2] })
+    assert.deepStrictEqual(problemsIn(text("title", "x"), text("sizes", "[1,")), ["sizes is not valid JSON"])
   })
 
   it("ignores empty texts except in text fields, and file inputs without a file", () => {
