@@ -48,10 +48,14 @@ const placedStep = Schema.Struct({
   way: Schema.Literals(["job", "aborted", "long job"])
 })
 
+/** An entry has the id of a record, here of another one for each key. */
+const valueOf = (key: string) =>
+  recordIdOf(Array.from(key).reduce((sum, character) => (sum * 257 + character.charCodeAt(0)) % 2 ** 40, 1))
+
 const keysOf = (store: KeyValue, table: number, range: Range, limit: number) => {
   const keys: Array<string> = []
   store.entries(table).scan(range, (key, value) => {
-    assert.strictEqual(value, `value of ${key}`)
+    assert.strictEqual(value, valueOf(key))
     return keys.push(key) < limit
   })
   const again: Array<string> = []
@@ -103,13 +107,13 @@ for (
         yield* store.write("test", () => {
           for (const { isRemoved, key } of changes) {
             if (isRemoved) store.entries(table).remove(key, undefined)
-            else store.entries(table).put(key, `value of ${key}`, undefined)
+            else store.entries(table).put(key, valueOf(key), undefined)
             if (isRemoved) expected.delete(key)
             else expected.add(key)
             assert.strictEqual(store.entries(table).has(key), expected.has(key))
           }
           // A neighbour's keys are its own.
-          store.entries(table + 10_000).put("neighbour", "value of neighbour", undefined)
+          store.entries(table + 10_000).put("neighbour", valueOf("neighbour"), undefined)
         })
         const ordered = Array.from(expected).toSorted().filter((key) => key >= start && key < end)
         assert.deepStrictEqual(
@@ -317,7 +321,7 @@ for (
         const table = tables += 1
         const keys = Array.from({ length: 3_000 }, (_, i) => `key ${String((i * 7_919) % 3_000).padStart(4, "0")}`)
         yield* store.write("test", () => {
-          for (const key of keys) store.entries(table).put(key, `value of ${key}`, undefined)
+          for (const key of keys) store.entries(table).put(key, valueOf(key), undefined)
           for (const key of keys.slice(0, 1_000)) store.entries(table).remove(key, undefined)
         })
         const kept = keys.slice(1_000).toSorted()

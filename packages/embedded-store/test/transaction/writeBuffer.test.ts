@@ -1,3 +1,4 @@
+import { recordIdOf } from "@appkernel/mql/internal"
 import { assert, it } from "@effect/vitest"
 import { Arbitrary, Effect, Schema } from "effect"
 import * as keyValueMemory from "../../src/storage/memory/store.ts"
@@ -32,6 +33,9 @@ const make = Effect.gen(function*() {
   return { write, overlay, base: versions.store.entries(1), close: () => snapshots.shift()?.close() }
 })
 
+/** The first numbers of the records that are written then. */
+const times = { there: 10, since: 20, written: 30 }
+
 const all = { start: "", end: "~", reverse: false }
 
 it.effect.prop("merges buffered writes with stored entries, in order", {
@@ -45,8 +49,8 @@ it.effect.prop("merges buffered writes with stored entries, in order", {
 }, ({ changes, end, limit, reverse, since, start, there }) =>
   Effect.gen(function*() {
     const { overlay, write } = yield* make
-    const valued = (text: string, changes: typeof there) =>
-      changes.map(({ key, value }) => ({ key, value: value === 0 ? undefined : `${text} ${value}` }))
+    const valued = (time: keyof typeof times, changes: typeof there) =>
+      changes.map(({ key, value }) => ({ key, value: value === 0 ? undefined : recordIdOf(times[time] + value) }))
     const expected = new Map<string, string>()
     const expect = (changes: ReturnType<typeof valued>) => {
       for (const { key, value } of changes) {
@@ -146,17 +150,18 @@ it.effect("detects writes to keys and ranges that were read, and only to the par
 it.effect("drops replaced versions when no reader needs them", () =>
   Effect.gen(function*() {
     const { base, close, overlay, write } = yield* make
-    yield* write([{ key: "a", value: "0" }])
+    const [zero, one, two] = [recordIdOf(0), recordIdOf(1), recordIdOf(2)]
+    yield* write([{ key: "a", value: zero }])
     const first = overlay()
-    yield* write([{ key: "a", value: "1" }])
+    yield* write([{ key: "a", value: one }])
     const second = overlay()
-    yield* write([{ key: "a", value: "2" }])
-    assert.deepStrictEqual([first.get("a"), second.get("a"), base.get("a")], ["0", "1", "2"])
+    yield* write([{ key: "a", value: two }])
+    assert.deepStrictEqual([first.get("a"), second.get("a"), base.get("a")], [zero, one, two])
     close()
-    yield* write([{ key: "b", value: "0" }])
-    assert.deepStrictEqual([second.get("a"), second.get("b")], ["1", undefined])
+    yield* write([{ key: "b", value: zero }])
+    assert.deepStrictEqual([second.get("a"), second.get("b")], [one, undefined])
     // A snapshot is of no use when it is closed.
-    assert.strictEqual(first.get("a"), "1")
+    assert.strictEqual(first.get("a"), one)
     close()
-    assert.strictEqual(second.get("a"), "2")
+    assert.strictEqual(second.get("a"), two)
   }))

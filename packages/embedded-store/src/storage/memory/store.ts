@@ -21,6 +21,7 @@ import {
   takeSteps,
   visitEach
 } from "../orderedStore.ts"
+import { EntryTable } from "./entryTable.ts"
 import { MemoryTable } from "./memoryTable.ts"
 import { RecordTable } from "./recordTable.ts"
 
@@ -167,7 +168,7 @@ export const make: Effect.Effect<SteppedKeyValue> = Effect.sync(() => {
         // In memory, `encode` returns the document itself.
         () => steppedTable(new RecordTable<Document>(), longJob) as Table<Document, Encoded>
       ),
-    entries: (index) => getOrMake(entries, index, () => steppedTable(new MemoryTable<string>(), longJob)),
+    entries: (index) => getOrMake(entries, index, () => steppedTable(new EntryTable(), longJob)),
     encode: Result.succeed,
     write: (_, job) => write(job),
     writeInSteps: (_, job) => writeInSteps(job),
