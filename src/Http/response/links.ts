@@ -6,7 +6,7 @@
 import { memoize } from "effect/Function"
 import type { ModelView } from "../../Access/internal.ts"
 import { BoundedCache } from "../../internal/boundedCache.ts"
-import { quote } from "../../internal/json.ts"
+import { escaped, quote } from "../../internal/json.ts"
 import { fileFieldsOf } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Document, Filter } from "../../Repository/DocumentStore.ts"
@@ -305,7 +305,8 @@ export const ofPage = (
   const last = counted === undefined || hasNext !== true ? counted : Math.max(counted, page + 1)
   const names = Object.keys(parameters)
   const [before, after] = otherParameters(names, parameters, "page")
-  const link = (number: number): string => quote(`${path}?${before}page=${number}${after}`)
+  const [start, end] = [escaped(`${path}?${before}page=`), escaped(after)]
+  const link = (number: number): string => `"${start}${number}${end}"`
   let links = `"_links":{"self":{"href":${names.length === 0 ? quote(path) : link(page)}}`
   if (total !== 0 || hasNext === true) {
     links += `,"first":{"href":${link(1)}}`

@@ -24,10 +24,10 @@ export const conjunctionOf = (...filters: ReadonlyArray<Filter | undefined>): Fi
   const [one = {}, ...others] = given
   if (others.length === 0) return one
   const parts = flattened("$and", given)
-  const entries = parts.flatMap((part) => Object.entries(part))
-  return parts.some(isAsStored) || new Set(entries.map(([key]) => key)).size < entries.length
-    ? { $and: parts }
-    : Object.fromEntries(entries)
+  const entries: Array<[string, unknown]> = []
+  for (const part of parts) entries.push(...Object.entries(part))
+  const together = Object.fromEntries(entries)
+  return Object.keys(together).length < entries.length || parts.some(isAsStored) ? { $and: parts } : together
 }
 
 /** The documents that match one of the filters. */
@@ -64,16 +64,25 @@ const marked = new WeakSet<Filter>()
 const isAlways = (filter: Filter): boolean => Object.keys(filter).length === 0
 
 /** Each filter once, without those that match every document. */
-const effective = (filters: ReadonlyArray<Filter | undefined>): ReadonlyArray<Filter> => [
-  ...new Set(filters.filter((filter): filter is Filter => filter !== undefined && !isAlways(filter)))
-]
+const effective = (filters: ReadonlyArray<Filter | undefined>): ReadonlyArray<Filter> => {
+  const given: Array<Filter> = []
+  for (const filter of filters) {
+    if (filter !== undefined && !isAlways(filter)) given.push(filter)
+  }
+  return given.length < 2 || given.length === 2 && given[0] !== given[1] ? given : [...new Set(given)]
+}
 
 /** The filters, with the parts of those that consist of nothing but this operator in their place. */
-const flattened = (operator: "$and" | "$or", filters: ReadonlyArray<Filter>): ReadonlyArray<Filter> =>
-  filters.flatMap((filter) => {
+const flattened = (operator: "$and" | "$or", filters: ReadonlyArray<Filter>): ReadonlyArray<Filter> => {
+  const flat: Array<Filter> = []
+  for (const filter of filters) {
     const parts: unknown = filter[operator]
-    return Object.keys(filter).length === 1 && isListOfFilters(parts) && !isAsStored(filter) ? parts : [filter]
-  })
+    if (parts !== undefined && Object.keys(filter).length === 1 && isListOfFilters(parts) && !isAsStored(filter)) {
+      for (const part of parts) flat.push(part)
+    } else flat.push(filter)
+  }
+  return flat
+}
 
 /** A list that is malformed is the store's to reject. */
 const isListOfFilters = (value: unknown): value is ReadonlyArray<Filter> =>
