@@ -13,11 +13,11 @@ import * as QueryFields from "../query/queryFields.ts"
 import { type Expand, selectedFields } from "../query/urlQuery.ts"
 import type { Referring, Relation } from "../registration/relations.ts"
 import { type HandlerFailure, isRefusal } from "../response/handlerFailures.ts"
-import { logUnreadable } from "../response/representation.ts"
+import { embeddedInto, logUnreadable } from "../response/representation.ts"
 import { type WireText, wireTextOf, WireTexts } from "../response/wireText.ts"
 import { Budget, limitProblem } from "./budget.ts"
 import type { Door, Doors, Embed, Embeddable, EmbeddedOf, Entered } from "./embeddable.ts"
-import { embeddedInto, once, type PageReading, type ReadPage, readPage } from "./page.ts"
+import { once, type PageReading, type ReadPage, readPage } from "./page.ts"
 import { countReferring, listText, referringFilter } from "./referring.ts"
 
 /** What a request expands, with the decisions on its caller. */

@@ -4,7 +4,7 @@ import type { Document } from "../../Repository/DocumentStore.ts"
 import type { Limits } from "../KernelConfig.ts"
 import type { HandlerFailure } from "../response/handlerFailures.ts"
 import { maxSmallLength } from "../response/listResponse.ts"
-import { withEmbedded } from "../response/representation.ts"
+import { embeddedInto } from "../response/representation.ts"
 import type { WireText } from "../response/wireText.ts"
 import type { Embed, PageReader } from "./embeddable.ts"
 
@@ -71,12 +71,6 @@ export const readPage = Effect.fnUntraced(function*(
     wireOf: (document) => texts.get(document)
   }
   return page
-})
-
-/** Adds the member `_embedded` to a document. */
-export const embeddedInto = (own: WireText, embedded: WireText): WireText => ({
-  text: withEmbedded(own.text, embedded.text),
-  isAscii: own.isAscii && embedded.isAscii
 })
 
 /** Runs an effect the first time only. */

@@ -43,10 +43,18 @@ export class BufferedRequest extends IncomingMessage {
   }
 
   override push(chunk: Buffer | null, encoding?: BufferEncoding): boolean {
-    if (this.#chunks === undefined) return super.push(chunk, encoding)
-    if (chunk === null) this.#complete?.()
-    else this.#chunks.push(chunk)
-    return true
+    if (this.#chunks !== undefined) {
+      if (chunk === null) this.#complete?.()
+      else this.#chunks.push(chunk)
+      return true
+    }
+    if (chunk !== null || this.readableLength > 0 || Reflect.get(this, "_consuming") === true) {
+      return super.push(chunk, encoding)
+    }
+    // Without a body, the stream ends for who reads it. Node would end it for nobody, which takes it several turns.
+    this.#chunks = []
+    Reflect.set(this, "_consuming", true)
+    return false
   }
 
   override _read(size: number): void {

@@ -14,13 +14,13 @@ export type TagCondition = "any" | ReadonlyArray<EntityTag>
 export const malformed = "malformed"
 
 /**
- * The entity tag of a text: a digest of it, and of nothing else, so that it tells nothing that the text does not. 64 bits: two
+ * The entity tag of a text, or of its bytes in UTF-8: a digest of it, and of nothing else, so that it tells nothing that the text does not. 64 bits: two
  * texts of one document have the same digest by chance only. A digest of what is embedded follows.
  */
-export const etagOf = (text: string, embedded?: string): string =>
+export const etagOf = (text: string | Uint8Array, embedded?: string | Uint8Array): string =>
   `"${digest(text)}${embedded === undefined ? "" : `+${digest(embedded)}`}"`
 
-const digest = (text: string): string => hash("sha1", text).slice(0, 16)
+const digest = (text: string | Uint8Array): string => hash("sha1", text).slice(0, 16)
 
 /** The codings of responses whose tags are known, the preferred ones first. */
 export const codings = ["zstd", "br", "gzip"] as const

@@ -12,8 +12,9 @@ import { etagOf } from "../request/entityTags.ts"
 import * as preconditions from "../request/preconditions.ts"
 import type { ResponseEffect } from "./handlerFailures.ts"
 import * as responses from "./json.ts"
-import { type DocumentRepresentation, withEmbedded } from "./representation.ts"
+import { type DocumentRepresentation, embeddedInto } from "./representation.ts"
 import type { BadRequestResponder } from "./translatedResponses.ts"
+import { contentOf, type WireText } from "./wireText.ts"
 
 /** Responds with a document if the preconditions of the headers hold. */
 export const documentResponses = ({ model, respondBadRequest }: {
@@ -27,14 +28,16 @@ export const documentResponses = ({ model, respondBadRequest }: {
     document: Document,
     headers: preconditions.Headers,
     fiber: Fiber.Fiber<unknown, unknown>,
-    { embedded, fields }: { readonly embedded: string | undefined; readonly fields: UrlQuery.UrlQuery["fields"] }
+    { embedded, fields }: { readonly embedded: WireText | undefined; readonly fields: UrlQuery.UrlQuery["fields"] }
   ): ResponseEffect => {
-    const own = fields === undefined ? representation.textOf(document) : representation.textBy(fields)(document)
+    const own = representation.wireOf(fields)(document, true)
     if (own === undefined) return representation.corrupt(document)
     // The tag is that of the whole document, so that it is one of the preconditions of a write.
-    const whole = fields === undefined || !isVersioned ? own : representation.textOf(document)
-    const text = embedded === undefined ? own : withEmbedded(own, embedded)
-    const etag = isVersioned && whole !== undefined ? etagOf(whole, embedded) : undefined
+    const whole = fields === undefined || !isVersioned ? own : representation.wireOf()(document, true)
+    const wire = embedded === undefined ? own : embeddedInto(own, embedded)
+    const etag = isVersioned && whole !== undefined
+      ? etagOf(contentOf(whole), embedded && contentOf(embedded))
+      : undefined
     // Embedded documents change at other times.
     const lastModified = embedded !== undefined || updatedField === undefined ||
         !representation.shows(document, updatedField)
@@ -51,7 +54,7 @@ export const documentResponses = ({ model, respondBadRequest }: {
       return Effect.succeed(HttpServerResponse.empty({ status: 304, headers: tags }))
     }
     if (headers["if-none-match"] === undefined && headers["if-match"] === undefined) {
-      return Effect.succeed(responses.json(text, 200, tags))
+      return Effect.succeed(responses.wireJson(wire, 200, tags))
     }
     const conditions = preconditions.read(headers)
     if (Result.isFailure(conditions)) return respondBadRequest(conditions.failure)
@@ -61,7 +64,7 @@ export const documentResponses = ({ model, respondBadRequest }: {
       case "not modified":
         return Effect.succeed(HttpServerResponse.empty({ status: 304, headers: tags }))
       case "proceed":
-        return Effect.succeed(responses.json(text, 200, tags))
+        return Effect.succeed(responses.wireJson(wire, 200, tags))
     }
   }
 }

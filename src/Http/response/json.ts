@@ -1,8 +1,11 @@
 /** Builds the JSON responses of the engine: error messages and operation results. */
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as HttpBody from "effect/http/HttpBody"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { quote } from "../../internal/json.ts"
 import type { FieldProblem } from "../../Model/internal.ts"
+import { WireResponse } from "../request/wireResponse.ts"
 import type { UpstreamError } from "../UpstreamError.ts"
 import { bytesOf, type WireText } from "./wireText.ts"
 
@@ -22,8 +25,18 @@ export const wireJson = (
   const { isAscii, text } = wire
   const body = isAscii
     ? new HttpBody.Uint8Array(undefined, "application/json", text.length, text)
-    : HttpBody.uint8Array(bytesOf(wire), "application/json")
+    : new WireBody(text)
   return withHeaders(HttpServerResponse.setBody(HttpServerResponse.empty({ status }), body), headers)
+}
+
+/** The text of a body with a character for each byte, for a server that sends it as it is. Others send its bytes. */
+export const prepareWire = (
+  { body }: HttpServerResponse.HttpServerResponse,
+  request: HttpServerRequest.HttpServerRequest
+): void => {
+  if (body instanceof WireBody && NodeHttpServerRequest.toServerResponse(request) instanceof WireResponse) {
+    body.setText()
+  }
 }
 
 type Headers = { readonly [name: string]: string }
@@ -36,6 +49,26 @@ const withHeaders = (
   // Setting headers one by one costs a quarter of passing them as an option.
   for (const name in headers) response = HttpServerResponse.setHeader(response, name, headers[name]!)
   return response
+}
+
+/** JSON as it is sent, whose bytes are made for who asks for them. */
+class WireBody extends HttpBody.Uint8Array {
+  readonly #wire: string
+  #bytes: Buffer | undefined
+
+  constructor(wire: string) {
+    super(undefined, "application/json", wire.length)
+    this.#wire = wire
+  }
+
+  override get body(): Uint8Array {
+    return this.#bytes ??= bytesOf({ text: this.#wire })
+  }
+
+  setText(): void {
+    // The text is a property of each body, which only this one has later.
+    Reflect.set(this, "text", this.#wire)
+  }
 }
 
 export const errorText = (code: number, message: string): string =>

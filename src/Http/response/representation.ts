@@ -24,8 +24,8 @@ export interface DocumentRepresentation {
   readonly textOf: (document: Document) => string | undefined
   /** {@link DocumentRepresentation.textOf} with the selected fields only. It needs the whole document if its links depend on it. */
   readonly textBy: (fields: ReadonlyArray<string>) => (document: Document) => string | undefined
-  /** The texts of `textOf`, or with selected fields those of `textBy`, as they are sent in lists. Whole texts of records are kept. */
-  readonly wireOf: (fields?: ReadonlyArray<string>) => (document: Document) => WireText | undefined
+  /** The texts of `textOf`, or with selected fields those of `textBy`, as they are sent. Whole texts of records are kept. */
+  readonly wireOf: (fields?: ReadonlyArray<string>) => (document: Document, isAlone?: boolean) => WireText | undefined
   /** Whether the caller sees the field of the document. */
   readonly shows: (document: Document, field: string) => boolean
   /** Whether the links of a document depend on its fields. */
@@ -47,6 +47,12 @@ export const logUnreadable = (model: Model.Any, documents: ReadonlyArray<Documen
 /** Adds the member `_embedded` to the text of a document, of characters or as it is sent. */
 export const withEmbedded = (text: string, embedded: string): string =>
   text === "{}" ? `{${embedded}}` : `${text.slice(0, -1)},${embedded}}`
+
+/** {@link withEmbedded} of texts as they are sent. */
+export const embeddedInto = (own: WireText, embedded: WireText): WireText => ({
+  text: withEmbedded(own.text, embedded.text),
+  isAscii: own.isAscii && embedded.isAscii
+})
 
 /**
  * The entity tags of documents as the caller of the fiber's request sees them. One without versions, one that the caller does not
@@ -70,7 +76,7 @@ export const representationsOf = (
   repository: Repository<Model.Any>,
   { isViewed, links, texts, view }: {
     readonly view: ModelView
-    /** What keeps the texts of records for lists; without it none is kept. */
+    /** What keeps the texts of records; without it none is kept. */
     readonly texts?: KeptTexts
     /** Whether the representation depends on the caller. */
     readonly isViewed: boolean
@@ -104,7 +110,7 @@ export const representationsOf = (
       : constant(form.serialise)
     const wireOfWhole = kept === undefined
       ? textsToWire(textOf)
-      : (document: Document) => kept.of(document, writeOf(document), links.of, idOf)
+      : (document: Document, isAlone?: boolean) => kept.of(document, writeOf(document), links.of, idOf, isAlone)
     const textBy = (fields: ReadonlyArray<string>) => {
       const selected = form?.selected(fields)
       return (document: Document) =>

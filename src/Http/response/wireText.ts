@@ -1,6 +1,6 @@
 /**
  * JSON texts as they are sent, with one character for each byte of their UTF-8: joining them looks at none of the characters, their
- * length is the number of bytes, and the socket sends them without encoding. Those of the records of a store are kept for lists.
+ * length is the number of bytes, and the socket sends them without encoding. Those of the records of a store are kept for the next reads.
  */
 import * as Result from "effect/Result"
 import { writtenDefaults } from "../../Model/internal.ts"
@@ -43,6 +43,9 @@ export class WireTexts implements WireText {
 /** The characters of a text as it is sent. */
 export const charactersOf = (wire: WireText): string => wire.isAscii ? wire.text : bytesOf(wire).toString()
 
+/** The text or its bytes, of which digests are the same. */
+export const contentOf = (wire: WireText): string | Uint8Array => wire.isAscii ? wire.text : bytesOf(wire)
+
 /** The texts of documents as they are sent. */
 export const textsToWire =
   (textOf: (document: Document) => string | undefined) => (document: Document): WireText | undefined => {
@@ -62,20 +65,28 @@ type Links = (id: unknown, document: Document) => string
 /**
  * The texts of records, kept within a number of bytes for the process. A text stands with its record, one for each form and set of
  * links, so that a write, which makes another record, leaves it behind. A record is a document that is frozen: what a store gives to
- * several readers, and what never changes. Its text is kept when it is read for the second time.
+ * several readers, and what never changes. Its text is kept when it is read for the second time, of which the first one is not noted
+ * at each read of one record: to note it costs as much as a part of the text.
  */
 export class KeptTexts {
   readonly #maxBytes: number
   readonly #kept: Array<Kept> = []
   #bytes = 0
   #hand = 0
+  #alone = 0
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes
   }
 
   /** The text of a document, which is kept if it is a record; `undefined` if it does not match the model. */
-  of(document: Document, write: Write, links: Links, id: (document: Document) => unknown): WireText | undefined {
+  of(
+    document: Document,
+    write: Write,
+    links: Links,
+    id: (document: Document) => unknown,
+    isAlone = false
+  ): WireText | undefined {
     const first = Slot.of(document)
     let previous: Kept | undefined
     for (let kept = first; kept !== undefined; kept = kept.next) {
@@ -96,7 +107,9 @@ export class KeptTexts {
     const wire = wireTextOf(text)
     if (first === undefined) {
       // A record that is read once would displace those that are read often.
-      if (canKeep && Object.isFrozen(document)) Slot.put(document, seen)
+      if (canKeep && (!isAlone || ++this.#alone % notedAlone === 0) && Object.isFrozen(document)) {
+        Slot.put(document, seen)
+      }
     } else if (writtenDefaults() === before) {
       // The default of a field may be another one at the next read.
       this.#keep(document, wire.text, new Kept(wire, write, links, first))
@@ -136,6 +149,9 @@ const scratch = Buffer.allocUnsafeSlow(64 * 1024)
 
 // A larger text would displace too many others.
 const maxKeptBytes = 32 * 1024
+
+/** Of so many records that are read alone, one is noted. */
+const notedAlone = 8
 
 // The memory of what is kept beside the characters.
 const overhead = 150

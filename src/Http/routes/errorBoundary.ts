@@ -20,6 +20,7 @@ import { hasMoreFields } from "../request/fieldCount.ts"
 import { unreadableOf } from "../request/rawBody.ts"
 import { requestIdOf } from "../request/requestId.ts"
 import { handleFailures, type HandlerFailure } from "../response/handlerFailures.ts"
+import { prepareWire } from "../response/json.ts"
 import type { BadRequestResponder, ErrorResponses } from "../response/translatedResponses.ts"
 import { isServiceError } from "../ServiceError.ts"
 import { allowedOf, type Route } from "./route.ts"
@@ -110,7 +111,7 @@ export const routed = <E, R>(
     if (query >= 0 && hasMoreFields(request.url, limits.maxFields, query + 1)) {
       return errorResponses.failure(errorOf("BadRequest", "errors.TooManyParameters", { limit: limits.maxFields }))
     }
-    if (request.url.includes("%") && Option.isNone(decoded(request.url))) {
+    if (mayBeBadlyEncoded.test(request.url) && Option.isNone(decoded(request.url))) {
       return errorResponses.failure(badlyEncoded(request.url))
     }
     // RFC 3986, section 3.3: a semicolon is part of its segment. The router would begin the query at it.
@@ -122,6 +123,7 @@ export const routed = <E, R>(
       )
       : handled
     return Effect.flatMap(answered, (response) => {
+      prepareWire(response, request)
       const header = unsendableIn(response.headers)
       return header === undefined
         ? Effect.succeed(
@@ -158,6 +160,9 @@ const hasTag = (error: unknown): error is { readonly _tag: string } =>
 
 /** RFC 3986, section 2.5: percent-encoded octets are UTF-8. */
 const decoded = Option.liftThrowable(decodeURIComponent)
+
+/** Encoded ASCII needs no look at how it goes on. */
+const mayBeBadlyEncoded = /%(?![0-7][\da-fA-F])/u
 
 const badlyEncoded = (url: string): BadRequest => {
   const [path = "", query = ""] = url.split("?", 2)

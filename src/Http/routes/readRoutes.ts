@@ -43,7 +43,7 @@ import { expectations, type FieldResolver, parameters as parametersOf } from "..
 import { logUnreadable, type Representations } from "../response/representation.ts"
 import type * as Tables from "../response/tables.ts"
 import { makeBadRequest } from "../response/translatedResponses.ts"
-import { charactersOf } from "../response/wireText.ts"
+import type { WireText } from "../response/wireText.ts"
 import type { Translations } from "../Translations.ts"
 import { readHooksOf, withoutHookFailure } from "./hooks.ts"
 import type { ImplementedResource } from "./implemented.ts"
@@ -184,7 +184,7 @@ export const getRoute = (context: ReadContext): ResponseEffect => {
         (document) => {
           if (document === undefined) return Effect.fail(notFound(model, id))
           const representation = representations(fiber)
-          const respond = (embedded: string | undefined) =>
+          const respond = (embedded: WireText | undefined) =>
             responseOf(
               representation,
               document,
@@ -200,7 +200,7 @@ export const getRoute = (context: ReadContext): ResponseEffect => {
               ? respond(undefined)
               : Effect.flatMap(
                 expansion.embed([document], representation.shows, Effect.void),
-                (embeddedOf) => respond(charactersOf(embeddedOf(0)))
+                (embeddedOf) => respond(embeddedOf(0))
               )
           )
         }

@@ -7,6 +7,7 @@ import type { Socket } from "node:net"
 import process from "node:process"
 import { BufferedRequest } from "../request/bufferedRequest.ts"
 import { IncomingMessage, Server, ServerResponse } from "../request/nodeHttp.ts"
+import { WireResponse } from "../request/wireResponse.ts"
 
 /** Decides when a request is handled, and may answer it otherwise. */
 export interface RequestGate {
@@ -83,7 +84,7 @@ export class RequestListener<Response extends typeof OrderedResponse<IncomingMes
 }
 
 /** A response that knows when the previous responses on its connection are written. */
-export class OrderedResponse<R extends IncomingMessage> extends ServerResponse<R> {
+export class OrderedResponse<R extends IncomingMessage> extends WireResponse<R> {
   #begin: (() => void) | undefined
 
   /** Calls `begin` once every previous request on the connection is answered. */

@@ -1,6 +1,5 @@
 /** Node's HTTP server with timeouts for slow clients, answers to protocol errors, and an orderly shutdown. */
 import * as Duration from "effect/Duration"
-import type { OutgoingHttpHeader, OutgoingHttpHeaders } from "node:http"
 import { type AddressInfo, type ListenOptions, Server as NetServer, type Socket } from "node:net"
 import process from "node:process"
 import type { Duplex } from "node:stream"
@@ -10,6 +9,7 @@ import { defaultOf } from "../../internal/configurationKeys.ts"
 import { quote } from "../../internal/json.ts"
 import { IncomingMessage, type Server, ServerResponse, STATUS_CODES } from "../request/nodeHttp.ts"
 import { limitUpload } from "../request/uploading.ts"
+import type { ResponseHeaders } from "../request/wireResponse.ts"
 import { batch } from "./batchedSocket.ts"
 import { OrderedResponse, type RequestGate, RequestListener, unwrittenResponse } from "./dispatch.ts"
 
@@ -60,12 +60,6 @@ export interface HttpServerOptions {
   readonly maxFields?: number | undefined
 }
 
-/** Copying more bytes costs as much as sending them apart from the headers. */
-const maxJoined = 64 * 1024
-
-// What `toString` calls after it has looked at its arguments.
-const { latin1Slice } = Buffer.prototype
-
 export const makeServer = (
   {
     headerTimeout = defaultOf("server.header_timeout"),
@@ -88,25 +82,14 @@ export const makeServer = (
   }
 
   class Response<R extends IncomingMessage> extends OrderedResponse<R> {
-    #length: unknown
-    override writeHead(code: number, reason?: string | Headers, headers?: Headers): this {
+    override writeHead(code: number, reason?: string | ResponseHeaders, headers?: ResponseHeaders): this {
       if (closing) this.shouldKeepAlive = false
       // Node itself passes an array when it rejects an HTTP/1.1 request without a Host header.
       if (Array.isArray(reason)) return reject(this, 400, "The request has no Host header")
-      this.#length = Object(typeof reason === "string" ? headers : reason ?? headers)["content-length"]
       // Browsers take an answer as what its content type says. A literal costs less than setting the header.
       return typeof reason === "string"
         ? super.writeHead(code, reason, { "x-content-type-options": "nosniff", ...headers })
         : super.writeHead(code, { "x-content-type-options": "nosniff", ...reason ?? headers })
-    }
-    /** A text with a character for each byte is sent without encoding, and small bytes together with the headers, as Node sends texts. */
-    override end(...args: ReadonlyArray<unknown>): this {
-      const [chunk] = args
-      if (args.length === 1) {
-        if (typeof chunk === "string" && this.#length === String(chunk.length)) return super.end(chunk, "latin1")
-        if (chunk instanceof Uint8Array && chunk.length < maxJoined) return super.end(latin1Slice.call(chunk), "latin1")
-      }
-      return Reflect.apply(super.end.bind(this), this, args)
     }
   }
   // Every response sets the byte length of its text. With Node's own check of it, each response would be written in two
@@ -267,8 +250,6 @@ const answerProtocolErrors = (server: Server, timeout: number): void => {
     reject(response, 417, "The server can't do what the Expect header asks for")
   })
 }
-
-type Headers = OutgoingHttpHeaders | Array<OutgoingHttpHeader>
 
 const bodyOf = (code: number, message: string): string =>
   `{"_type":"ErrorMessage","code":${code},"message":${quote(message)}}`

@@ -1,0 +1,35 @@
+/** Node's response, which sends a text with a character for each byte as these bytes. */
+import type { OutgoingHttpHeader, OutgoingHttpHeaders } from "node:http"
+import { type IncomingMessage, ServerResponse } from "./nodeHttp.ts"
+
+export type ResponseHeaders = OutgoingHttpHeaders | Array<OutgoingHttpHeader>
+
+/** Copying more bytes costs as much as sending them apart from the headers. */
+const maxJoined = 64 * 1024
+
+// What `toString` calls after it has looked at its arguments.
+const { latin1Slice } = Buffer.prototype
+
+export class WireResponse<R extends IncomingMessage> extends ServerResponse<R> {
+  #length: unknown
+
+  override writeHead(code: number, reason?: string | ResponseHeaders, headers?: ResponseHeaders): this {
+    this.#length = Object(typeof reason === "string" ? headers : reason ?? headers)["content-length"]
+    return typeof reason === "string"
+      ? super.writeHead(code, reason, headers)
+      : super.writeHead(code, reason ?? headers)
+  }
+
+  /** A text as long as the response is sent without encoding, and small bytes together with the headers, as Node sends texts. */
+  override end(...args: ReadonlyArray<unknown>): this {
+    const [chunk, done] = args
+    if (typeof chunk === "string" && this.#length === String(chunk.length)) {
+      if (args.length === 1) return super.end(chunk, "latin1")
+      if (typeof done === "function") return super.end(chunk, "latin1", () => done())
+    }
+    if (args.length === 1 && chunk instanceof Uint8Array && chunk.length < maxJoined) {
+      return super.end(latin1Slice.call(chunk), "latin1")
+    }
+    return Reflect.apply(super.end.bind(this), this, args)
+  }
+}
