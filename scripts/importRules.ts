@@ -19,7 +19,7 @@ const wayTo = (from: string, to: string): string => {
 }
 
 const modulesAt = (at: string): ReadonlyArray<string> =>
-  fs.readdirSync(path.join(root, at)).filter((file) => file.endsWith(".ts")).map((file) => file.slice(0, -3))
+  fs.readdirSync(path.join(root, at)).filter((file) => /\.tsx?$/u.test(file)).map((file) => path.parse(file).name)
 
 /** What browsers don't load of a folder: its rooms, and its root modules but those of portable rooms. */
 const unportableIn = (folder: string): string => {
@@ -29,7 +29,7 @@ const unportableIn = (folder: string): string => {
   return String.raw`${folder}/(?:[a-z]|${anyOf(others)})`
 }
 
-const anyOf = (names: ReadonlyArray<string>): string => `(?:${names.join("|")})\\.ts$`
+const anyOf = (names: ReadonlyArray<string>): string => `(?:${names.join("|")})\\.tsx?$`
 
 /** What a room that browsers load does not import. */
 const portable = [
@@ -82,7 +82,9 @@ const rulesFor = (name: string, folder: Folder, room: string | undefined): Oxlin
   )
   const allowed = [...below].join(", ")
   return {
-    files: own?.modules === undefined ? [`${at}/*.ts`] : own.modules.map((module) => `${at}/${module}.ts`),
+    files: own?.modules === undefined
+      ? [`${at}/*.{ts,tsx}`]
+      : own.modules.map((module) => `${at}/${module}.{ts,tsx}`),
     rules: {
       "no-restricted-imports": ["error", {
         paths: packages,

@@ -115,6 +115,30 @@ export const folders: { readonly [name: string]: Folder } = {
       texts: { on: ["description"] }
     }
   },
+  explorer: {
+    on: ["react-admin"],
+    entries: ["react-admin"],
+    at: "packages/explorer/src",
+    without: {
+      packages: ["node:*", "effect/**", server, ...drivers],
+      because: "A page in a browser loads it, and nothing else."
+    },
+    rooms: {
+      base: { on: [], modules: ["palette", "theme"] },
+      messages: { on: [] },
+      signIn: { on: ["base", "messages"] },
+      data: { on: ["base"] },
+      fields: { on: ["data"] },
+      inputs: { on: ["fields"] },
+      columns: { on: ["fields"] },
+      parts: { on: ["data"] },
+      account: { on: ["parts"] },
+      layout: { on: ["account"] },
+      documents: { on: ["inputs", "columns", "parts"] },
+      lists: { on: ["documents"] },
+      home: { on: ["documents"] }
+    }
+  },
   Model: {
     on: ["document-store"],
     entries: ["document-store/internal"],

@@ -9,7 +9,7 @@ import { useConnection, useDescribed } from "../data/Description.tsx"
 import { sentOf } from "../data/documents.ts"
 import { defaultsOf } from "../inputs/defaults.ts"
 import { Fields } from "../inputs/Fields.tsx"
-import { PageTitle } from "../layout/PageTitle.tsx"
+import { PageTitle } from "../parts/PageTitle.tsx"
 import { useDocumentForm } from "./useDocumentForm.ts"
 
 /** What somebody who makes a document writes into first. */

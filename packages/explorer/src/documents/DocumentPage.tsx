@@ -4,7 +4,7 @@ import { Link, RecordContextProvider, useGetOne, useTranslate } from "react-admi
 import { useParams } from "react-router-dom"
 import { useConnection, useDescribed } from "../data/Description.tsx"
 import { type Document, hasLink, mayBy, nameOf } from "../data/documents.ts"
-import { PageTitle } from "../layout/PageTitle.tsx"
+import { PageTitle } from "../parts/PageTitle.tsx"
 import { DocumentActions } from "./DocumentActions.tsx"
 import { EditForm } from "./EditForm.tsx"
 import { History } from "./History.tsx"

@@ -8,11 +8,11 @@ import {
   useLocaleState,
   useTranslate
 } from "react-admin"
+import { Cell } from "../columns/Cell.tsx"
+import { columnsOf, hiddenColumnsOf } from "../columns/columns.ts"
 import { useDescribed } from "../data/Description.tsx"
 import type { Document } from "../data/documents.ts"
 import { numberFormat } from "../data/formats.ts"
-import { Cell } from "../lists/Cell.tsx"
-import { columnsOf, hiddenColumnsOf } from "../lists/columns.ts"
 
 /** The documents of other models that refer to this one. */
 export const Related = ({ document }: { readonly document: Document }) => {

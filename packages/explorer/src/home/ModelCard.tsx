@@ -2,7 +2,7 @@ import type { ResourceDescription } from "@appkernel/react-admin"
 import { Box, Card, CardActionArea, Skeleton, Typography } from "@mui/material"
 import { Link, useLocaleState, useTranslate } from "react-admin"
 import { numberFormat } from "../data/formats.ts"
-import { Initial } from "../layout/Initial.tsx"
+import { Initial } from "../parts/Initial.tsx"
 import { useNewest } from "./newest.ts"
 import { StateBar } from "./StateBar.tsx"
 

@@ -4,7 +4,7 @@ import { useQueryClient } from "@tanstack/react-query"
 import { Suspense, useState } from "react"
 import { useTranslate } from "react-admin"
 import { useConnection, useService } from "../data/Description.tsx"
-import { later } from "../layout/later.tsx"
+import { later } from "../parts/later.tsx"
 
 const ActionDialog = later(() => import("../documents/ActionDialog.tsx").then(({ ActionDialog }) => ActionDialog))
 

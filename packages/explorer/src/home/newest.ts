@@ -1,8 +1,8 @@
 import type { KernelDataProvider, Page, ResourceDescription } from "@appkernel/react-admin"
 import { useQueries } from "@tanstack/react-query"
 import { useDataProvider } from "react-admin"
+import { newestFirst } from "../columns/order.ts"
 import type { Document } from "../data/documents.ts"
-import { newestFirst } from "../lists/order.ts"
 
 /** How many of the newest documents of a model are read. */
 export const newestCount = 8

@@ -2,7 +2,7 @@ import SearchIcon from "@mui/icons-material/Search"
 import { Box, Button, IconButton, useMediaQuery } from "@mui/material"
 import { Suspense, useEffect, useState } from "react"
 import { useTranslate } from "react-admin"
-import { later } from "./later.tsx"
+import { later } from "../parts/later.tsx"
 
 const Places = later(() => import("./Places.tsx").then(({ Places }) => Places))
 

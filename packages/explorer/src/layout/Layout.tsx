@@ -16,12 +16,12 @@ import {
 import { AccountItem } from "../account/AccountItem.tsx"
 import { SignOutEverywhere } from "../account/SignOutEverywhere.tsx"
 import { useConnection, useService } from "../data/Description.tsx"
+import { Waiting } from "../parts/Waiting.tsx"
 import { narrow } from "../theme.ts"
 import { GoTo } from "./GoTo.tsx"
 import { Languages } from "./Languages.tsx"
 import { Logo } from "./Logo.tsx"
 import { Menu } from "./Menu.tsx"
-import { Waiting } from "./Waiting.tsx"
 
 /** What surrounds a page, made in parts between which the browser answers. */
 export const Layout = (props: LayoutProps) => useDeferredValue(true, false) ? <Surroundings {...props} /> : <Waiting />

@@ -2,7 +2,7 @@ import HomeIcon from "@mui/icons-material/HomeOutlined"
 import { Typography } from "@mui/material"
 import { Menu as Items, MenuItemLink, useSidebarState, useTranslate } from "react-admin"
 import { useService } from "../data/Description.tsx"
-import { Initial } from "./Initial.tsx"
+import { Initial } from "../parts/Initial.tsx"
 
 /** The models that the caller may list, by their labels. */
 export const Menu = () => {

@@ -1,9 +1,9 @@
 import { Box, LinearProgress, Stack, Typography } from "@mui/material"
 import { RecordContextProvider, useListContext } from "react-admin"
+import { Cell } from "../columns/Cell.tsx"
+import { columnsOf, hiddenColumnsOf } from "../columns/columns.ts"
 import { useDescribed } from "../data/Description.tsx"
 import { type Document, valueAt } from "../data/documents.ts"
-import { Cell } from "./Cell.tsx"
-import { columnsOf, hiddenColumnsOf } from "./columns.ts"
 import type { LiveRows } from "./useLiveRows.ts"
 
 /** How much of a document is in its card. */

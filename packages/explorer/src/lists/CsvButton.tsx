@@ -2,9 +2,9 @@ import DownloadIcon from "@mui/icons-material/FileDownloadOutlined"
 import { IconButton, Tooltip } from "@mui/material"
 import { useState } from "react"
 import { useListContext, useNotify, useStore, useTranslate } from "react-admin"
+import { columnsOf, hiddenColumnsOf, inOrder } from "../columns/columns.ts"
 import { useConnection, useDescribed } from "../data/Description.tsx"
 import { saveAs } from "../data/saveAs.ts"
-import { columnsOf, hiddenColumnsOf, inOrder } from "./columns.ts"
 
 /** Saves the documents of the filter as a table, with the columns that are shown, in the order that is shown. */
 export const CsvButton = () => {

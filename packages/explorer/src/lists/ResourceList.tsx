@@ -10,10 +10,11 @@ import {
   useLocaleState,
   useTranslate
 } from "react-admin"
+import { newestFirst } from "../columns/order.ts"
 import { useDescribed } from "../data/Description.tsx"
 import { numberFormat } from "../data/formats.ts"
 import { CollectionActions } from "../documents/CollectionActions.tsx"
-import { PageTitle } from "../layout/PageTitle.tsx"
+import { PageTitle } from "../parts/PageTitle.tsx"
 import { narrow } from "../theme.ts"
 import { Cards } from "./Cards.tsx"
 import { CsvButton } from "./CsvButton.tsx"
@@ -21,7 +22,6 @@ import { FilterBar } from "./FilterBar.tsx"
 import { LiveState } from "./LiveState.tsx"
 import { ManyMenu } from "./ManyMenu.tsx"
 import { NoRows } from "./NoRows.tsx"
-import { newestFirst } from "./order.ts"
 import { Rows } from "./Rows.tsx"
 import { useLiveRows } from "./useLiveRows.ts"
 

@@ -1,11 +1,11 @@
 import { alpha } from "@mui/material/styles"
 import { useMemo } from "react"
 import { DataTable, DataTableBody, type DataTableBodyProps, useListContext } from "react-admin"
+import { Cell } from "../columns/Cell.tsx"
+import { columnsOf, hiddenColumnsOf } from "../columns/columns.ts"
 import { useDescribed } from "../data/Description.tsx"
 import { type Document, valueAt } from "../data/documents.ts"
 import { BulkActions } from "./BulkActions.tsx"
-import { Cell } from "./Cell.tsx"
-import { columnsOf, hiddenColumnsOf } from "./columns.ts"
 import { Row } from "./Row.tsx"
 import type { LiveRows } from "./useLiveRows.ts"
 
