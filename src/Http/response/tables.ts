@@ -25,6 +25,7 @@ import type { Limits } from "../KernelConfig.ts"
 import { rejectionIn } from "../query/nativeQueries.ts"
 import type { Parameters, UrlQuery } from "../query/urlQuery.ts"
 import type { TableOptions } from "../registration/registration.ts"
+import { cellOf, cellTypeOf } from "./cells.ts"
 import { type Column, columnsOf } from "./columns.ts"
 import type { HandlerFailure, ResponseEffect } from "./handlerFailures.ts"
 import type { ListResponses } from "./listResponse.ts"
@@ -183,9 +184,10 @@ const csv = <E>(
 ): Stream.Stream<Uint8Array, E> => {
   const escaped = escapeFormulas ? withoutFormula : (text: string) => text
   let mark = byteOrderMark ? "\uFEFF" : ""
+  const places = columns.map((column) => ({ path: column.path, type: cellTypeOf(column) }))
   const cells = Stream.map(rows, (text): Csv.Row => {
     const document: unknown = JSON.parse(text)
-    return columns.map(({ path }) => cellOf(path.reduce(memberOf, document), escaped))
+    return places.map(({ path, type }) => cellOf(type, path.reduce(memberOf, document), escaped))
   })
   return Stream.concat(Stream.succeed<Csv.Row>(columns.map(({ name }) => name)), cells).pipe(
     Stream.pipeThroughChannel(Csv.encodeString()),
@@ -199,13 +201,6 @@ const csv = <E>(
 
 const memberOf = (value: unknown, key: string): unknown =>
   Predicate.isObject(value) && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined
-
-const cellOf = (value: unknown, escaped: (text: string) => string): string =>
-  typeof value === "string"
-    ? escaped(value)
-    : value === undefined || value === null
-    ? ""
-    : JSON.stringify(value)
 
 /** A spreadsheet evaluates a text that begins like this. */
 const withoutFormula = (text: string): string => /^[=+\-@\t\r]/u.test(text) ? `'${text}` : text

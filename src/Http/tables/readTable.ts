@@ -7,8 +7,6 @@ import * as Effect from "effect/Effect"
 import * as Csv from "effect/encoding/Csv"
 import { memoize } from "effect/Function"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
-import * as Schema from "effect/Schema"
-import * as SchemaAST from "effect/SchemaAST"
 import * as Stream from "effect/Stream"
 import { managedField } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
@@ -17,6 +15,7 @@ import { type BadRequest, errorOf, type PayloadTooLarge } from "../HttpError.ts"
 import { badRequestOf } from "../messages/message.ts"
 import { type BodyError, parseJson, refusedType } from "../request/jsonBody.ts"
 import { readRaw } from "../request/rawBody.ts"
+import { type CellType, cellTypeOf, valueOf } from "../response/cells.ts"
 import { type Column, columnsOf, deletionTime } from "../response/columns.ts"
 
 /** Reads the documents of a body of at most `maxBytes`: as JSON, and at most one more than `maxItems`. */
@@ -98,7 +97,7 @@ const itemsIn = (
     const column = columns.get(name)
     if (column !== undefined) place(root, column, i)
   })
-  return Effect.succeed(rows.map((row) => valueOf(root, row)))
+  return Effect.succeed(rows.map((row) => itemOf(root, row)))
 }
 
 /** The columns that a list has, and those of fields that are only written. */
@@ -127,17 +126,16 @@ interface Branch {
 /** A value of one column. */
 interface Leaf {
   readonly index: number
-  readonly empty: Column["empties"][number]
-  readonly isText: boolean
-  readonly isOther: boolean
+  readonly type: CellType
 }
 
-const place = (root: Branch, { ast, empties, path }: Column, index: number): void => {
+const place = (root: Branch, column: Column, index: number): void => {
+  const { empties, path } = column
   let branch = root
   path.forEach((key, i) => {
     const empty = empties[i] ?? "required"
     if (i === path.length - 1) {
-      branch.parts.set(key, { index, empty, ...kindsOf(ast) })
+      branch.parts.set(key, { index, type: cellTypeOf(column) })
       return
     }
     const known = branch.parts.get(key)
@@ -147,53 +145,20 @@ const place = (root: Branch, { ast, empties, path }: Column, index: number): voi
   })
 }
 
-/** The value of cells; `undefined` for none. */
-const valueOf = (node: Branch | Leaf, row: Csv.Row): unknown => {
+/** The value of a record's cells; `undefined` for none. */
+const itemOf = (node: Branch | Leaf, row: Csv.Row): unknown => {
   if ("parts" in node) {
     if (node.empty !== "required" && isEmpty(node, row)) return node.empty === "null" ? null : undefined
     return Object.fromEntries(
-      Array.from(node.parts, ([key, part]) => [key, valueOf(part, row)] as const).filter(([, value]) =>
+      Array.from(node.parts, ([key, part]) => [key, itemOf(part, row)] as const).filter(([, value]) =>
         value !== undefined
       )
     )
   }
-  const text = row[node.index] ?? ""
-  if (text === "") return node.empty === "null" ? null : node.empty === "required" && node.isText ? "" : undefined
-  if (!node.isOther) return text
-  const json = jsonIn(text)
-  // A text that is no JSON is one of the field, or its problem.
-  return json === undefined || node.isText && typeof json === "string" ? text : json
+  return valueOf(node.type, row[node.index] ?? "")
 }
 
 const isEmpty = (node: Branch | Leaf, row: Csv.Row): boolean =>
   "parts" in node
     ? Array.from(node.parts.values()).every((part) => isEmpty(part, row))
     : (row[node.index] ?? "") === ""
-
-const jsonIn = (text: string): unknown => {
-  const exit = parseJson(Buffer.from(text))
-  return exit._tag === "Success" ? exit.value : undefined
-}
-
-/** Whether the JSON of a value may be a text, and whether it may be something else. */
-const kindsOf = (ast: SchemaAST.AST): Pick<Leaf, "isOther" | "isText"> => {
-  const kinds = jsonKinds(SchemaAST.toEncoded(Schema.toCodecJson(Schema.make<Schema.Top>(ast)).ast))
-  return { isText: kinds.has("text"), isOther: kinds.has("other") }
-}
-
-const jsonKinds = (ast: SchemaAST.AST): ReadonlySet<"text" | "other"> => {
-  switch (ast._tag) {
-    case "Null":
-    case "Undefined":
-      return new Set()
-    case "String":
-    case "TemplateLiteral":
-      return new Set(["text"])
-    case "Literal":
-      return new Set([typeof ast.literal === "string" ? "text" : "other"])
-    case "Union":
-      return new Set(ast.types.flatMap((type) => [...jsonKinds(type)]))
-    default:
-      return new Set(["other"])
-  }
-}
