@@ -142,7 +142,10 @@ export const routed = <E, R>(
 /** The first header that Node would refuse to write: it would send an empty response in the place of this one. */
 const unsendableIn = (headers: HttpServerResponse.HttpServerResponse["headers"]): string | undefined => {
   for (const name of Object.keys(headers)) {
-    if (unsendable.test(headers[name] ?? "") || !fieldName.test(name)) return JSON.stringify(name)
+    const value = headers[name] ?? ""
+    // Most responses have no others.
+    if (name === "content-type" && value === "application/json") continue
+    if (unsendable.test(value) || name !== "content-length" && !fieldName.test(name)) return JSON.stringify(name)
   }
   return undefined
 }

@@ -178,32 +178,23 @@ export const getRoute = (context: ReadContext): ResponseEffect => {
     const read = Object.keys(parameters).length === 0 ? everything : readSelection(parameters)
     if (Result.isFailure(read)) return respondBadRequest(read.failure)
     const { expand, fields } = read.success
+    const respond = (document: Document, embedded?: WireText): ResponseEffect =>
+      responseOf(representations(fiber), document, headersOf(request), fiber, { embedded, fields })
     const answer = (expansion: Plans.Expansion | undefined): ResponseEffect =>
       Effect.flatMap(
         documents.findById(id, options),
-        (document) => {
-          if (document === undefined) return Effect.fail(notFound(model, id))
-          const representation = representations(fiber)
-          const respond = (embedded: WireText | undefined) =>
-            responseOf(
-              representation,
-              document,
-              headersOf(request),
-              fiber,
-              { embedded, fields }
-            )
-          return runAfter(
+        (document) =>
+          document === undefined ? Effect.fail(notFound(model, id)) : runAfter(
             context,
             Option.some(id),
             [document],
             expansion === undefined
-              ? respond(undefined)
+              ? respond(document)
               : Effect.flatMap(
-                expansion.embed([document], representation.shows, Effect.void),
-                (embeddedOf) => respond(embeddedOf(0))
+                expansion.embed([document], representations(fiber).shows, Effect.void),
+                (embeddedOf) => respond(document, embeddedOf(0))
               )
           )
-        }
       )
     return runBefore(context, Option.some(id), expanding(context, expand, answer))
   })

@@ -63,23 +63,30 @@ export class RequestListener<Response extends typeof OrderedResponse<IncomingMes
   override emit(event: string, ...values: ReadonlyArray<unknown>): boolean {
     if (event !== "request" && event !== "checkContinue") return super.emit(event, ...values)
     if (!this.admits(event, values)) return true
-    const [request, response] = values
-    const begin = (): void => {
-      if (this.#paused === undefined) super.emit(event, ...values)
-      else this.#paused.push(begin)
-    }
-    const dispatch = (): void => {
-      if (response instanceof OrderedResponse) response.afterPrevious(begin)
-      else begin()
-    }
-    const enter = (): void => {
-      if (this.gate !== undefined && request instanceof IncomingMessage && response instanceof ServerResponse) {
-        this.gate.enter(request, response, dispatch)
-      } else dispatch()
-    }
-    if (event === "request" && request instanceof BufferedRequest && request.isSmall) request.buffer(enter)
-    else enter()
+    const [request] = values
+    if (event === "request" && request instanceof BufferedRequest && request.isSmall) {
+      request.buffer(() => this.#enter(event, values))
+    } else this.#enter(event, values)
     return true
+  }
+
+  #enter(event: string, values: ReadonlyArray<unknown>): void {
+    const [request, response] = values
+    if (this.gate !== undefined && request instanceof IncomingMessage && response instanceof ServerResponse) {
+      this.gate.enter(request, response, () => this.#dispatch(event, values))
+    } else this.#dispatch(event, values)
+  }
+
+  #dispatch(event: string, values: ReadonlyArray<unknown>): void {
+    const [, response] = values
+    if (response instanceof OrderedResponse && response.hasToWait) {
+      response.afterPrevious(() => this.#begin(event, values))
+    } else this.#begin(event, values)
+  }
+
+  #begin(event: string, values: ReadonlyArray<unknown>): void {
+    if (this.#paused === undefined) super.emit(event, ...values)
+    else this.#paused.push(() => this.#begin(event, values))
   }
 }
 
@@ -87,10 +94,16 @@ export class RequestListener<Response extends typeof OrderedResponse<IncomingMes
 export class OrderedResponse<R extends IncomingMessage> extends WireResponse<R> {
   #begin: (() => void) | undefined
 
+  /** Whether a previous request on the connection has to be answered first. */
+  get hasToWait(): boolean {
+    // Node assigns the socket to a response once the previous ones are written.
+    if (this.socket !== null) return false
+    const { method, socket } = this.req
+    return !isSafe(method) || (waiting.get(socket) ?? 0) > 0 || !isSafe(unwrittenResponse(socket)?.req.method)
+  }
+
   /** Calls `begin` once every previous request on the connection is answered. */
   afterPrevious(begin: () => void): void {
-    // Node assigns the socket to a response once the previous ones are written.
-    if (this.socket !== null || !this.mustWait()) return begin()
     this.#begin = begin
     const { socket } = this.req
     waiting.set(socket, (waiting.get(socket) ?? 0) + 1)
@@ -106,11 +119,6 @@ export class OrderedResponse<R extends IncomingMessage> extends WireResponse<R> 
     waiting.set(socket, remaining)
     if (remaining === 0) socket.resume()
     begin()
-  }
-
-  private mustWait(): boolean {
-    const { method, socket } = this.req
-    return !isSafe(method) || (waiting.get(socket) ?? 0) > 0 || !isSafe(unwrittenResponse(socket)?.req.method)
   }
 }
 

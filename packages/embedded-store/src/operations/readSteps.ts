@@ -29,10 +29,12 @@ export const runStep = <A>(
   step: () => Result.Result<A, Problem>
 ): Result.Result<A, ReadError> => {
   beginStep()
-  return Result.flatMap(
-    store.read(operation, step),
-    (result): Result.Result<A, ReadError> => Result.mapError(result, (problem) => toError(problem, operation))
-  )
+  const read = store.read(operation, step)
+  return Result.isFailure(read)
+    ? Result.fail(read.failure)
+    : Result.isFailure(read.success)
+    ? Result.fail(toError(read.success.failure, operation))
+    : Result.succeed(read.success.success)
 }
 
 /** Reads an iterator to its end, interruptibly. A `taker` gets the items, and may end the read. */

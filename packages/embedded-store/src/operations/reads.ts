@@ -154,27 +154,19 @@ const documentById = (
   filter: object | undefined,
   now: number
 ): Result.Result<Document | undefined, Problem> => {
+  const value = typeof id === "string" ? Result.succeed(id.toWellFormed()) : normaliseOperand(id)
+  // Whether the filter is valid does not depend on what is stored.
+  const test = filter === undefined ? undefined : testOf(catalog, name, filter, now)
+  if (test !== undefined && Result.isFailure(test)) return Result.fail(test.failure)
+  if (Result.isFailure(value)) return Result.fail(queryProblem(value.failure))
   const collection = catalog.get(name)
-  const documentOf = (value: unknown): Document | undefined => {
-    if (collection === undefined) return undefined
-    const recordId = store.entries(collection.number).get(documentKey(value))
-    return recordId === undefined ? undefined : store.documents(collection.number).get(recordId)
-  }
-  const shown = (document: Document | undefined) =>
-    document !== undefined && collection !== undefined && hasWrapped(collection) ? plainStored(document) : document
-  const found = typeof id === "string"
-    ? Result.succeed(documentOf(id.toWellFormed()))
-    : Result.map(Result.mapError(normaliseOperand(id), queryProblem), documentOf)
-  return filter === undefined
-    ? Result.map(found, shown)
-    : Result.flatMap(
-      testOf(catalog, name, filter, now),
-      (matches) =>
-        Result.flatMap(found, (document) =>
-          document === undefined
-            ? Result.succeed(undefined)
-            : Result.map(catchRejection(() => matches(document)), (isMatch) => isMatch ? shown(document) : undefined))
-    )
+  const recordId = collection && store.entries(collection.number).get(documentKey(value.success))
+  const document = collection && recordId && store.documents(collection.number).get(recordId)
+  if (!document) return Result.succeed(undefined)
+  const shown = hasWrapped(collection) ? plainStored(document) : document
+  return test === undefined
+    ? Result.succeed(shown)
+    : Result.map(catchRejection(() => test.success(document)), (isMatch) => isMatch ? shown : undefined)
 }
 
 const findDocuments = (
