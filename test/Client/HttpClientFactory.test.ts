@@ -16,6 +16,12 @@ const fromEnvironment = (variables: { readonly [name: string]: string }) => {
   return Layer.provide(HttpClientFactory.layer, ConfigProvider.layer(ConfigProvider.fromEnv({ env })))
 }
 
+/** Loads what the first call of a client loads, by a call that nobody answers. */
+const loaded = Effect.flatMap(
+  HttpClientFactory.get("http://127.0.0.1:9"),
+  (nobody) => Effect.flip(nobody.wrap("things").get())
+)
+
 /** A server that answers when it is told to. */
 const holding = Effect.gen(function*() {
   const held: Array<() => void> = []
@@ -214,6 +220,7 @@ describe("HttpClientConfig", () => {
         }, 1)
       })
       const proxy = yield* HttpClientFactory.get(service.url)
+      yield* loaded
       const fibers = yield* Effect.forEach(
         Array.from({ length: 500 }, (_, i) => i),
         (i) => Effect.forkChild(Effect.exit(proxy.wrap(String(i)).get()), { startImmediately: true })
@@ -296,6 +303,7 @@ describe("HttpClientConfig", () => {
       const kinds = ["callTimeout", "uploadTimeout", "downloadTimeout"] as const
       for (const configured of [...kinds, "readTimeout"] as const) {
         yield* Effect.gen(function*() {
+          yield* loaded
           const things = (yield* HttpClientFactory.get(service.url)).wrap("things")
           const calls = {
             callTimeout: things.get(),

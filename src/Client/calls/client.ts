@@ -2,38 +2,62 @@
  * What all calls of a client share: its pool, its deadlines, how undici connects, and interim
  * answers that undici does not take (RFC 9110, section 15.2).
  */
+import type * as NodeStream from "@effect/platform-node/NodeStream"
 import type * as Undici from "@effect/platform-node/Undici"
 import * as Arr from "effect/Array"
+import type * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import type * as HttpBody from "effect/http/HttpBody"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import { atFirstUse } from "../../internal/atFirstUse.ts"
 import { streamOf } from "../../internal/readOnce.ts"
 import type { Resolved } from "../HttpClientConfig.ts"
 import { makeCompression } from "./compression.ts"
 import { makeDeadlines } from "./deadlines.ts"
-import type { Shared } from "./exchange.ts"
+import type { Sender, Shared } from "./exchange.ts"
 import { failureOf } from "./failures.ts"
 import { makePool, type Opened } from "./pool.ts"
 import type { Body } from "./transport.ts"
 
+interface ClientOptions {
+  /** Options of connections: TLS, a Unix socket. */
+  readonly connect?: Undici.buildConnector.BuildOptions | undefined
+  /** What carries all calls instead of the client's own connections. */
+  readonly dispatcher?: Undici.Dispatcher | undefined
+  /** Whether redirects from https to http are followed. Defaults to false. */
+  readonly insecureRedirects?: boolean | undefined
+}
+
 /** A client. When its scope closes it takes no further call, and ends those that take too long. */
 export const makeShared = Effect.fnUntraced(function*(
   config: Resolved,
-  { connect, dispatcher, insecureRedirects = false }: {
-    /** Options of connections: TLS, a Unix socket. */
-    readonly connect?: Undici.buildConnector.BuildOptions | undefined
-    /** What carries all calls instead of the client's own connections. */
-    readonly dispatcher?: Undici.Dispatcher | undefined
-    /** Whether redirects from https to http are followed. Defaults to false. */
-    readonly insecureRedirects?: boolean | undefined
-  }
+  options: ClientOptions
 ): Effect.fn.Return<Shared, never, Scope.Scope> {
-  const { closeSync, openSync, pipeThroughDuplex, toReadable, undici, zlib } = yield* parts
+  const { pipeThroughDuplex, toReadable, zlib } = yield* parts
   const deadlines = yield* makeDeadlines
-  const compression = makeCompression(zlib, pipeThroughDuplex)
+  return {
+    sender: yield* atFirstUse(makeSender(config, options, { deadlines, toReadable })),
+    compression: makeCompression(zlib, pipeThroughDuplex),
+    connectTimeout: config.connectTimeout,
+    writeTimeout: config.writeTimeout,
+    poolTimeout: config.poolTimeout,
+    maxResponseSize: config.maxResponseSize,
+    redirects: options.insecureRedirects === true ? "Any" : "Secure"
+  }
+})
+
+// internal
+
+/** What sends calls, with undici: a service that makes none takes 5 MB less. */
+const makeSender = Effect.fnUntraced(function*(
+  config: Resolved,
+  { connect, dispatcher }: ClientOptions,
+  { deadlines, toReadable }: Pick<Sender, "deadlines"> & { readonly toReadable: typeof NodeStream.toReadable }
+): Effect.fn.Return<Sender, Cause.UnknownError, Scope.Scope> {
+  const { closeSync, openSync, undici } = yield* senderParts
   const keepsAlive = config.maxKeepaliveConnections > 0 && config.keepaliveExpiry > 0
   const idleTime = keepsAlive ? Math.min(Math.ceil(config.keepaliveExpiry), maxTimer) : 1
 
@@ -138,41 +162,31 @@ export const makeShared = Effect.fnUntraced(function*(
         return readableOf(body.stream)
     }
   }
-  return {
-    pool,
-    deadlines,
-    compression,
-    bodyOf,
-    connectTimeout: config.connectTimeout,
-    writeTimeout: config.writeTimeout,
-    poolTimeout: config.poolTimeout,
-    maxResponseSize: config.maxResponseSize,
-    redirects: insecureRedirects ? "Any" : "Secure"
-  }
+  return { pool, deadlines, bodyOf }
 })
 
-// internal
-
-// What programs load that make calls, and no others. In one file, a CommonJS package has no other names.
+// What programs load that have a client, and no others.
 const parts = Effect.map(
   Effect.promise(() =>
     Promise.all([
-      import("@effect/platform-node/Undici"),
       import("@effect/platform-node/NodeStream"),
       // oxlint-disable-next-line no-restricted-imports -- no service of the platform package decompresses; the web's has no zstd
-      import("node:zlib"),
+      import("node:zlib")
+    ])
+  ),
+  ([{ pipeThroughDuplex, toReadable }, zlib]) => ({ pipeThroughDuplex, toReadable, zlib })
+)
+
+// What programs load that make calls. In one file, a CommonJS package has no other names.
+const senderParts = Effect.map(
+  Effect.tryPromise(() =>
+    Promise.all([
+      import("@effect/platform-node/Undici"),
       // oxlint-disable-next-line no-restricted-imports -- the file system's service can't be asked while undici connects
       import("node:fs")
     ])
   ),
-  ([{ default: undici }, { pipeThroughDuplex, toReadable }, zlib, { closeSync, openSync }]) => ({
-    closeSync,
-    openSync,
-    pipeThroughDuplex,
-    toReadable,
-    undici,
-    zlib
-  })
+  ([{ default: undici }, { closeSync, openSync }]) => ({ closeSync, openSync, undici })
 )
 
 type Socket = NonNullable<Parameters<Undici.buildConnector.Callback>[1]>

@@ -2,6 +2,7 @@
  * The one way in which a call goes out: through the breaker, over a connection of the pool, along redirects, to an answer of
  * 2xx or a failure.
  */
+import type * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -28,7 +29,7 @@ import { accepted, type Answer, errorBody, isSuccess } from "./answer.ts"
 import { withBodyHeaders } from "./bodies.ts"
 import type { Compression } from "./compression.ts"
 import { type Credentialed, makeCredentialed } from "./credentialed.ts"
-import { failureBy, markSent } from "./failures.ts"
+import { failureBy, failureOf, markSent, markUnsent } from "./failures.ts"
 import { headersForOtherOrigin, maxRedirects, redirectOf, type Redirects, withoutBodyHeaders } from "./redirects.ts"
 import { rejectedResponse } from "./rejection.ts"
 import { responseOf } from "./respond.ts"
@@ -78,8 +79,16 @@ export interface Exchange {
   ) => Effect.Effect<HttpClientResponse.HttpClientResponse, CallError>
 }
 
+/** What sends the calls of a client. */
+export interface Sender extends Wire {
+  /** A body in the form that undici sends. */
+  readonly bodyOf: (body: HttpBody.HttpBody) => Effect.Effect<Body>
+}
+
 /** What all calls of a client share. */
-export interface Shared extends Wire {
+export interface Shared {
+  /** It is made for the first call. Fails if it can't be loaded. */
+  readonly sender: Effect.Effect<Sender, Cause.UnknownError>
   readonly connectTimeout: number
   readonly writeTimeout: number
   readonly poolTimeout: number
@@ -87,8 +96,6 @@ export interface Shared extends Wire {
   readonly compression: Compression
   /** Which redirects are followed by calls that don't say. */
   readonly redirects: Redirects
-  /** A body in the form that undici sends. */
-  readonly bodyOf: (body: HttpBody.HttpBody) => Effect.Effect<Body>
 }
 
 export const makeExchange = (
@@ -240,6 +247,14 @@ const received = (
     )
   )
 
+/** Files are short where connections are. All else is a fault of the program. */
+const unloaded = (upstream: string, cause: unknown): Effect.Effect<never, RequestHandlingException> => {
+  const failure = failureOf(upstream, cause)
+  if (failure.reason._tag !== "TooManyFiles") return Effect.die(cause)
+  markUnsent(failure)
+  return Effect.fail(failure)
+}
+
 const noCredentials: Credentialed = (_, request, execute) => execute(request)
 
 /** Sends a request and follows redirects. */
@@ -269,7 +284,11 @@ const send = (
       const headers = trace === undefined && own === Headers.empty
         ? defaultHeaders
         : { ...defaultHeaders, ...trace, ...own }
-      const sent = follow(shared, { method, url, headers, upstream, limits, redirects, admission }, body, 0, opened)
+      const head = { method, url, headers, upstream, limits, redirects, admission }
+      const sent = Effect.flatMap(
+        Effect.catch(shared.sender, ({ cause }) => unloaded(upstream, cause)),
+        (sender) => follow(sender, head, body, 0, opened)
+      )
       return admission?.isProbe === true
         ? Effect.tap(sent, ({ status }) => admission.answered(outcomeOfStatus(status)))
         : sent
@@ -336,19 +355,19 @@ interface Head extends Omit<Message, "body"> {
 }
 
 const follow = (
-  shared: Shared,
+  sender: Sender,
   head: Head,
   body: HttpBody.HttpBody,
   redirects: number,
   opened: Opened
 ): Effect.Effect<Located, CallError> => {
   const sent = body._tag === "Empty"
-    ? transmit(shared, { ...head, body: null }, opened)
+    ? transmit(sender, { ...head, body: null }, opened)
     : !take(body)
     ? Effect.fail(failureBy(head.upstream, "NotRepeatable"))
     : Effect.flatMap(
-      shared.bodyOf(body),
-      (sent) => transmit(shared, { ...head, headers: withBodyHeaders(head.headers, body), body: sent }, opened)
+      sender.bodyOf(body),
+      (sent) => transmit(sender, { ...head, headers: withBodyHeaders(head.headers, body), body: sent }, opened)
     )
   return Effect.flatMap(sent, (raw) => {
     const redirect = redirectOf(raw, head, head.redirects)
@@ -360,7 +379,7 @@ const follow = (
     const { keepsBody, method, url } = redirect
     const headers = keepsBody ? head.headers : withoutBodyHeaders(head.headers)
     const further = follow(
-      shared,
+      sender,
       {
         ...head,
         method,

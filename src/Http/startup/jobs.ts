@@ -1,6 +1,7 @@
 /** Does the jobs of a service, and those of its schedules. */
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -98,5 +99,5 @@ export const doingJobs = Effect.fnUntraced(function*(
 
 // internal
 
-/** Of a job there is none, and permissions that look at the request find an empty one. */
-const request = HttpServerRequest.fromWeb(new Request("http://localhost/"))
+/** Of a job there is none, and permissions that look at the request find an empty one. Node loads undici for one of the web. */
+const request = HttpServerRequest.fromClientRequest(HttpClientRequest.get("http://localhost/"))

@@ -1,5 +1,4 @@
 /** Sends events to receivers: signed, in a bounded time, without redirects, and to allowed addresses. */
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
@@ -9,8 +8,9 @@ import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { createHmac } from "node:crypto"
+import { atFirstUse } from "../../internal/atFirstUse.ts"
 import type { Options } from "../../Jobs/Webhooks.ts"
-import { connectorTo, makeAllowed } from "./addresses.ts"
+import { makeAllowed } from "./addresses.ts"
 
 /** An event for a receiver. */
 export interface Message {
@@ -33,13 +33,9 @@ export const makeSending = Effect.fnUntraced(function*(
   { insecure = false, networks = [], timeout = "15 seconds" }: Options
 ): Effect.fn.Return<(message: Message) => Effect.Effect<Answer>, never, Scope.Scope> {
   const isAllowed = yield* Effect.sync(() => makeAllowed(networks))
-  // In one file, a CommonJS package has no other names.
-  const { default: undici } = yield* Effect.promise(() => import("@effect/platform-node/Undici"))
-  const dispatcher = yield* Effect.acquireRelease(
-    Effect.sync(() => new undici.Agent({ connect: connectorTo(undici, isAllowed) })),
-    (agent) => Effect.promise(() => agent.destroy())
+  const receivers = yield* atFirstUse(
+    Effect.flatMap(Effect.tryPromise(() => import("./receivers.ts")), ({ makeReceivers }) => makeReceivers(isAllowed))
   )
-  const client = yield* Effect.provideService(NodeHttpClient.makeUndici, NodeHttpClient.Dispatcher, dispatcher)
   return ({ body, id, secrets, url: text }) =>
     Effect.gen(function*(): Effect.fn.Return<Answer> {
       const url = URL.parse(text)
@@ -56,7 +52,10 @@ export const makeSending = Effect.fnUntraced(function*(
       )
       return yield* Effect.useSpan("webhook POST", { kind: "client" }, (span) =>
         // The address may have a secret in it, which the client's own span would show.
-        client.execute(HttpClientRequest.setHeaders(request, HttpTraceContext.toHeaders(span))).pipe(
+        Effect.flatMap(
+          receivers,
+          (client) => client.execute(HttpClientRequest.setHeaders(request, HttpTraceContext.toHeaders(span)))
+        ).pipe(
           Effect.tap(({ status }) => Effect.sync(() => span.attribute("http.response.status_code", status))),
           Effect.provideService(HttpClient.TracerDisabledWhen, () => true)
         )).pipe(

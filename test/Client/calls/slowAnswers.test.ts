@@ -324,7 +324,7 @@ describe("A call that this process can't make", () => {
             { URL: service.url.replace("127.0.0.1", host) },
             ["prlimit", "--nofile=64", "--"]
           )
-          yield* printed(program, "TooManyFiles, then answered")
+          yield* printed(program, "TooManyFiles, answered, TooManyFiles, answered")
         }
       })
   )
