@@ -27,6 +27,8 @@ export {
   afterCommit,
   isConflict,
   makeTransactional,
+  outsideTransaction,
+  snapshotOf,
   tooManyConflicts,
   type TransactionAttempt,
   TransactionConflict,

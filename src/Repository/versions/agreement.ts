@@ -5,7 +5,7 @@
  * A process reads it before its first operation and again after {@link refreshAfter}, so after that time every process stores
  * what was said.
  */
-import { RetryClock } from "@appkernel/document-store/shared"
+import { outsideTransaction, RetryClock, snapshotOf } from "@appkernel/document-store/shared"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { DocumentStore } from "../DocumentStore.ts"
@@ -67,25 +67,48 @@ export const agreementReader = (
   collection: string,
   versions: ModelVersions
 ): AgreementReader => {
+  const read = Effect.map(readAgreement(store, collection), ({ complete, understood }): State => ({
+    written: writtenVersion(versions, understood),
+    earliest: Math.min(complete, versions.newest)
+  }))
   let known: State | undefined
   let readAt = 0
-  return {
-    current: Effect.flatMap(RetryClock, (clock) => {
-      const now = clock.currentTimeMillisUnsafe()
-      if (
-        known !== undefined && (known.earliest === versions.newest || now - readAt < Duration.toMillis(refreshAfter))
-      ) {
-        return Effect.succeed(known)
-      }
-      return Effect.map(readAgreement(store, collection), ({ complete, understood }) => {
+  let first: number | undefined
+  const statesIn = new WeakMap<object, State>()
+
+  const latest = (now: number): Effect.Effect<State, ReadError> =>
+    known !== undefined && (known.earliest === versions.newest || now - readAt < Duration.toMillis(refreshAfter))
+      ? Effect.succeed(known)
+      // The snapshot of a long transaction has what was said before it began, which the others must not take for the latest.
+      : Effect.map(outsideTransaction(read), (state) => {
         readAt = now
-        const state = {
-          written: writtenVersion(versions, understood),
-          earliest: Math.min(complete, versions.newest)
-        }
         known = state
         return state
       })
+
+  /** A snapshot from before the end of an upgrade has documents of earlier versions. */
+  const within = (state: State, snapshot: object | undefined): Effect.Effect<State, ReadError> => {
+    if (snapshot === undefined || state.earliest === first) {
+      first ??= state.earliest
+      return Effect.succeed(state)
+    }
+    const found = statesIn.get(snapshot)
+    if (found?.written === state.written) return Effect.succeed(found)
+    return Effect.map(found === undefined ? read : Effect.succeed(found), ({ earliest }) => {
+      first ??= earliest
+      const own = { ...state, earliest }
+      statesIn.set(snapshot, own)
+      return own
+    })
+  }
+
+  return {
+    current: Effect.withFiber((fiber) => {
+      const snapshot = snapshotOf(fiber)
+      return Effect.flatMap(
+        latest(fiber.getRef(RetryClock).currentTimeMillisUnsafe()),
+        (state) => within(state, snapshot)
+      )
     }),
     saw: (version) => {
       if (known !== undefined && version > known.written) readAt = 0

@@ -8,6 +8,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import type * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type { DocumentStore } from "../DocumentStore.ts"
@@ -58,19 +59,37 @@ interface Transactional {
   readonly outside: <Members extends object>(members: Members) => Members
 }
 
-/** What runs once the current transaction is committed; `undefined` outside of transactions. */
-const Committed = Context.Reference<Array<Effect.Effect<void>> | undefined>("appkernel/Repository/committed", {
+/** An attempt of the current transaction. */
+interface Surrounding {
+  /** What runs once it is committed. */
+  readonly committed: Array<Effect.Effect<void>>
+  /** The context from before the outermost transaction. */
+  readonly before: Context.Context<never>
+}
+
+/** `undefined` outside of transactions. */
+const Surrounding = Context.Reference<Surrounding | undefined>("appkernel/Repository/surrounding", {
   defaultValue: () => undefined
 })
 
 /** Runs an effect once the transaction is committed, not if it is rolled back; outside of one, now. */
 export const afterCommit = (effect: Effect.Effect<void>): Effect.Effect<void> =>
   Effect.withFiber((fiber) => {
-    const committed = fiber.getRef(Committed)
-    return committed === undefined ? effect : Effect.sync(() => {
-      committed.push(effect)
+    const surrounding = fiber.getRef(Surrounding)
+    return surrounding === undefined ? effect : Effect.sync(() => {
+      surrounding.committed.push(effect)
     })
   })
+
+/** Runs an effect as if there were no transaction around it: it sees what is committed now, and no write of the transaction. */
+export const outsideTransaction = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+  Effect.withFiber((fiber) => {
+    const surrounding = fiber.getRef(Surrounding)
+    return surrounding === undefined ? effect : Effect.setContext(effect, surrounding.before)
+  })
+
+/** What stands for the snapshot of the current transaction: another one in each attempt, `undefined` outside of transactions. */
+export const snapshotOf = (fiber: Fiber.Fiber<unknown, unknown>): object | undefined => fiber.getRef(Surrounding)
 
 export const makeTransactional = (direct: StoreOperations, { begin, retry }: TransactionPolicy): Transactional => {
   stores += 1
@@ -88,7 +107,12 @@ export const makeTransactional = (direct: StoreOperations, { begin, retry }: Tra
         runAttempt(begin, (transaction) =>
           restore(Effect.provideContext(
             effect,
-            Context.make(current, transaction).pipe(Context.add(Committed, transaction.committed))
+            Context.make(current, transaction).pipe(
+              Context.add(Surrounding, {
+                committed: transaction.committed,
+                before: fiber.getRef(Surrounding)?.before ?? fiber.context
+              })
+            )
           )), (transaction) => {
           committed = transaction.committed
         })
