@@ -172,8 +172,9 @@ export const finish: (model: Model.Any) => Effect.Effect<void, StoreError, Docum
     const store = yield* DocumentStore
     const versions = modelVersionsOf(model)
     const { newest } = versions
-    const { understood } = yield* readAgreement(store, model.modelName)
-    if (understood >= newest) return
+    const { complete } = yield* readAgreement(store, model.modelName)
+    if (complete >= newest) return
+    // Another one may have said so a moment ago, and not waited.
     yield* retireIndexes(store, versions, newest)
     yield* raiseAgreement(store, model.modelName, { understood: newest })
     // A write that has begun before then is given as long again.
