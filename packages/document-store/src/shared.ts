@@ -4,7 +4,7 @@
  * @since 0.1.0
  */
 export { allOf, anyOf, asStored, conjunctionOf, isAsStored, negated, nothing } from "./shared/filters.ts"
-export { isSameIndex, isText, missingIndexesOf, normalised } from "./shared/indexDefinition.ts"
+export { excludeEachOther, isSameIndex, isText, missingIndexesOf, normalised } from "./shared/indexDefinition.ts"
 export { makeSync } from "./shared/indexSync.ts"
 export { CountsOperations, instrumented, instrumentedStream, instrumentedTake } from "./shared/instrumented.ts"
 export { withLease } from "./shared/lease.ts"

@@ -18,6 +18,7 @@ import { operationStage } from "../OperationStages.ts"
 import type { ReadError } from "../RepositoryError.ts"
 import type { RecordedVersion } from "../versions/earlierCollections.ts"
 import { storedSchema } from "../versions/storedSchema.ts"
+import { synchronisedIndexes } from "../versions/versionIndexes.ts"
 import { auditFieldsOf } from "./auditFields.ts"
 import { makeDeletes } from "./deletes.ts"
 import { withDocumentOperations } from "./documentOperations.ts"
@@ -102,6 +103,11 @@ const schemaOf = (model: Model.Any, store: DocumentStore["Service"]) =>
     ? storedSchema(model, store)
     : Effect.succeed(JsonSchema.make(model, { mongoCompatibility: true }))
 
+const indexesToSync = (model: Model.Any, store: DocumentStore["Service"]) =>
+  hasVersions(model)
+    ? synchronisedIndexes(model, store, indexesOf(model))
+    : Effect.succeed(indexesOf(model))
+
 /** The operations on a collection. `collectionOf` has the documents of another model that it may refer to. */
 export const makeOperations = <M extends Model.Any>(
   model: M,
@@ -140,7 +146,10 @@ export const makeOperations = <M extends Model.Any>(
         upgrade: recorded?.upgrade ?? Function.identity,
         purging: (id, purge) => files === undefined ? purge : files.purgingHistory(model, { all, store }, id, purge)
       })),
-    syncIndexes: store.syncIndexes(name, indexesOf(ownerOf(model))),
+    syncIndexes: Effect.flatMap(
+      indexesToSync(ownerOf(model), store),
+      (indexes) => store.syncIndexes(name, indexes)
+    ),
     installValidator: (options) =>
       Effect.flatMap(schemaOf(ownerOf(model), store), (schema) => store.setValidator(name, schema, options))
   }

@@ -215,7 +215,10 @@ export interface Operations<M extends Model.Any> {
   readonly deleteMany: (where: Query.Where<M>) => Effect.Effect<number, DeleteError>
   /** Deletes all instances. Returns their number. */
   readonly deleteAll: Effect.Effect<number, DeleteError>
-  /** Synchronises the installed indexes with the model: drops undeclared indexes, and rebuilds changed ones. */
+  /**
+   * Synchronises the installed indexes with the model: drops undeclared indexes, and rebuilds changed ones. Of a model with
+   * earlier forms, it keeps those of changed fields until all documents are upgraded.
+   */
   readonly syncIndexes: Effect.Effect<IndexChanges, StoreError>
   /**
    * Installs the model's JSON schema as the collection's validator: see `DocumentStore.setValidator`. The schema of a model

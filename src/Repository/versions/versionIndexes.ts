@@ -1,4 +1,5 @@
 /** The indexes of a model with versions while documents are stored in several versions. */
+import { excludeEachOther } from "@appkernel/document-store/shared"
 import * as Effect from "effect/Effect"
 import { keptField, type ModelLike, modelVersionField } from "../../Model/internal.ts"
 import { fieldsOfFilter, topFieldOf } from "../collection/documentFields.ts"
@@ -50,6 +51,25 @@ export const preparedIndexes = Effect.fnUntraced(function*(
   const { earliest, written } = yield* agreementReader(store, model.modelName, versions).current
   if (earliest < written) yield* retireIndexes(store, versions, written)
   return yield* installableIndexes(model, store, indexes)
+})
+
+/**
+ * The indexes that a synchronisation installs or keeps: the {@link preparedIndexes}, and installed ones of fields that differ in
+ * earlier versions, whose processes may need them.
+ */
+export const synchronisedIndexes = Effect.fnUntraced(function*(
+  model: ModelLike,
+  store: DocumentStore["Service"],
+  indexes: ReadonlyArray<IndexDescription>
+): Effect.fn.Return<ReadonlyArray<IndexDescription>, ReadError> {
+  const versions = modelVersionsOf(model)
+  const wanted = yield* preparedIndexes(model, store, indexes)
+  const { earliest } = yield* agreementReader(store, model.modelName, versions).current
+  const changed = versions.changedSince(earliest)
+  const others = (yield* store.listIndexes(model.modelName)).filter((index) =>
+    fieldsOfIndex(index).some((field) => changed.has(field)) && !wanted.some((one) => excludeEachOther(one, index))
+  )
+  return [...wanted, ...others]
 })
 
 /** The unique indexes of fields that documents of an earlier version do not have. */
