@@ -17,8 +17,10 @@ export interface WireText {
 /** The bytes of a text. The result is flat: it does not hold the pieces that the text was joined of. */
 export const wireTextOf = (text: string): WireText => {
   if (text.length * 3 > scratch.length) {
-    const bytes = Buffer.from(text)
-    return { text: bytes.toString("latin1"), isAscii: bytes.length === text.length }
+    // To count the bytes makes the text flat.
+    return Buffer.byteLength(text) === text.length
+      ? { text, isAscii: true }
+      : { text: Buffer.from(text).toString("latin1"), isAscii: false }
   }
   const length = scratch.write(text)
   return { text: latin1Slice.call(scratch, 0, length), isAscii: length === text.length }
