@@ -134,7 +134,7 @@ export const requestReader = (context: ChangesContext) => {
       seen: {
         type: name,
         key: shown,
-        sees: modelMatcher(model, conjunctionOf(query.filter, decision?.endpoint?.rows.rows("read"), existing)),
+        sees: modelMatcher(model, conjunctionOf(decision?.endpoint?.rows.rows("read"), existing, query.filter)),
         textOf: query.fields === undefined ? representation.textOf : representation.textBy(query.fields),
         keyOf: (id) => print(id)
       },

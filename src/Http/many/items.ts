@@ -198,14 +198,14 @@ export const choosing = (context: ManyContext) => {
     }
     const { isDryRun } = read.success
     // The rows of the method are those of the decision; these are the rows of the list.
-    const filter = allOf(read.success.filter, anyOf((grants?.read ?? [{ rows: undefined }]).map(({ rows }) => rows))) ??
+    const filter = allOf(anyOf((grants?.read ?? [{ rows: undefined }]).map(({ rows }) => rows)), read.success.filter) ??
       {}
     const itemOf = ({ _id }: Document): Item => ({
       text: print(_id),
       json: write(_id),
       instead: instead && { ...instead, prefer: preferenceOf(model, prefer) },
       filter,
-      isChosen: Effect.map(find(allOf(filter, { _id }) ?? {}, 1), ({ total }) => total > 0)
+      isChosen: Effect.map(find(allOf({ _id }, filter) ?? {}, 1), ({ total }) => total > 0)
     })
     return Effect.gen(function*() {
       if (before !== undefined) yield* before({ id: Option.none(), previous: Option.none() })

@@ -99,7 +99,7 @@ const withShownFields = (stages: ReadonlyArray<Document>, naming: Naming): Reado
   const projection = { $project: naming.projection() }
   if (condition === undefined && match === undefined) return [projection, ...stages]
   // A text search has to be in the first stage.
-  return [{ $match: conjunctionOf(match, condition) }, projection, ...(match === undefined ? stages : others)]
+  return [{ $match: conjunctionOf(condition, match) }, projection, ...(match === undefined ? stages : others)]
 }
 
 /**

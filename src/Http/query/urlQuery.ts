@@ -137,7 +137,8 @@ export const make = (
     if (problems.length > 0 || page === undefined || pageSize === undefined || countMode === undefined) {
       return Result.fail(problems)
     }
-    const filter = allOf(combined(filters, logic ?? "AND"), native, naming?.condition()) ?? {}
+    // Nothing that the caller asks for is looked for in documents that don't show it.
+    const filter = allOf(naming?.condition(), combined(filters, logic ?? "AND"), native) ?? {}
     const count = keyset !== undefined ? "none" : countMode === "estimated" && !isEmpty(filter) ? "exact" : countMode
     const find = {
       filter: allOf(filter, following) ?? {},

@@ -92,7 +92,7 @@ const viewOf = Effect.fnUntraced(function*<M extends Model.Any>(
   const own = decision === undefined ? undefined : yield* decision.of(model)
   const deletedField = managedField(model, "deleted")
   const deletion = deletedField === undefined ? undefined : deletionConditions(deletedField)[deleted]
-  const sees = modelMatcher(model, conjunctionOf(where, own?.rows.rows("read"), deletion))
+  const sees = modelMatcher(model, conjunctionOf(own?.rows.rows("read"), deletion, where))
   return { sees, isSame: sameFor(own) }
 })
 

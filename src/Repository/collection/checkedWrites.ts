@@ -109,7 +109,7 @@ const grantsFor = (context: CheckContext, grants: Grants, document: Document): R
     })
 
 /** The documents of a filter that one of the grants allows to update. */
-const within = (grants: Grants, filter: Filter): Filter => conjunctionOf(filter, anyOf(grants.map(({ rows }) => rows)))
+const within = (grants: Grants, filter: Filter): Filter => conjunctionOf(anyOf(grants.map(({ rows }) => rows)), filter)
 
 const insertOne = (
   context: CheckContext,
@@ -182,7 +182,7 @@ const upsert = (
 
 const isUnlimited = (filters: RowFilters | undefined): boolean =>
   filters?.rows("update") === undefined && filters?.check("update") === undefined &&
-  filters?.check("insert") === undefined
+  filters?.check("insert") === undefined && filters?.updateGrants?.() === undefined
 
 /** The documents that an update is for. */
 interface Target {

@@ -33,8 +33,9 @@ export const storeRunner = (
   /** The filter of an operation with its conditions, as the store has it. */
   const whole: StoreRunner["whole"] = ({ conditions = [], filter }) => {
     if (conditions.length === 0) return stored(filter ?? everything)
-    // The conditions of a caller are the same objects each time, whose stored form is known.
-    return conjunctionOf(...[filter ?? {}, ...conditions].map(stored))
+    // The conditions of a caller are the same objects each time, whose stored form is known. They come first: a filter that fails for
+    // some documents would tell of those that the caller does not see.
+    return conjunctionOf(...[...conditions, filter ?? {}].map(stored))
   }
   /** Calls the store's operation with the arguments that the table says, which are members of the operation here. */
   const calling = <N extends Name>(name: N): (operation: CollectionOperation<N>) => Outcome<N> => {
@@ -124,9 +125,9 @@ const pipelineWithin = (
   const [stage] = Object.keys(first ?? {})
   if (first === undefined || stage === undefined) return [{ $match: condition }]
   const operand = Object(first[stage])
-  if (stage === "$match") return [{ $match: conjunctionOf(operand, condition) }, ...others]
+  if (stage === "$match") return [{ $match: conjunctionOf(condition, operand) }, ...others]
   if (stage === "$geoNear") {
-    return [{ $geoNear: { ...operand, query: conjunctionOf(Object(operand["query"] ?? {}), condition) } }, ...others]
+    return [{ $geoNear: { ...operand, query: conjunctionOf(condition, Object(operand["query"] ?? {})) } }, ...others]
   }
   return firstStages.has(stage)
     ? [first, { $match: condition }, ...others]
