@@ -11,7 +11,14 @@ import * as Option from "effect/Option"
 import * as Semaphore from "effect/Semaphore"
 import type { ModelLike } from "../Model/internal.ts"
 import type * as Model from "../Model/Model.ts"
-import { AccessDecision, identifierOf, type ModelDecision, nothing } from "../Repository/internal.ts"
+import {
+  AccessDecision,
+  type EffectiveGrant,
+  identifierOf,
+  type ModelDecision,
+  nothing,
+  ownerOf
+} from "../Repository/internal.ts"
 import type { Deleted, Repository } from "../Repository/Repository.ts"
 import type { ReadError } from "../Repository/RepositoryError.ts"
 import { documentDecision, notAllowed } from "./decision/documentDecision.ts"
@@ -235,15 +242,18 @@ const requestDecision = (
     subjectFilter: (subject: string) => policy.subjectFilter(subject, undefined)
   })
   const decide = (model: ModelLike, own: ReadonlyArray<ModelPolicy>): Effect.Effect<ModelDecision, ReadError> => {
+    // Rows of a form are about its own fields: they say nothing of the documents as the model has them.
+    const saysOf = (policy: ModelPolicy) => (grant: EffectiveGrant) =>
+      policy.model === model || (grant.rows === undefined && grant.check === undefined)
     const grants = Effect.forEach(
       own,
       (policy) => effectiveGrants(policy.rules, policy.ids, { ...about(policy), document: Effect.succeedNone })
     )
     return Effect.map(readable(grants), (all) => ({
-      read: own.flatMap((policy, i) => policy.forPrivilege(all[i]!, "read")),
+      read: own.flatMap((policy, i) => policy.forPrivilege(all[i]!, "read").filter(saysOf(policy))),
       write: [],
       rows: filtersOfHandler(
-        (privilege) => own.flatMap((policy, i) => policy.forPrivilege(all[i]!, privilege)),
+        (privilege) => own.flatMap((policy, i) => policy.forPrivilege(all[i]!, privilege).filter(saysOf(policy))),
         endpoint?.isOperation === true && endpoint.model === model ? endpoint.own.rows : undefined
       ),
       rowsBy: filtersOfMethod,
@@ -262,7 +272,8 @@ const requestDecision = (
     addressed: endpoint === undefined ? undefined : { model: endpoint.model, rows: endpoint.own.rows },
     of: (model) => {
       const own = policies.filter((policy) => policy.model === model)
-      return own.length === 0 ? Effect.undefined : decided(model, own)
+      const rest = own.length > 0 ? [] : policies.filter((policy) => ownerOf(policy.model) === ownerOf(model))
+      return own.length + rest.length === 0 ? Effect.undefined : decided(model, [...own, ...rest])
     },
     linksAt: (path) => {
       const policy = policies.find((policy) => policy.path === path)

@@ -1,7 +1,16 @@
 /** What a caller gets of a model with versions: nothing that a rule hides, of no row that a rule keeps back, in any form. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, type Layer, Schema } from "effect"
-import { DocumentStore, EmbeddedStore, Model, Resource } from "../../src/index.ts"
+import { Effect, Layer, Schema } from "effect"
+import {
+  DocumentStore,
+  EmbeddedStore,
+  KernelEngine,
+  Model,
+  Repository,
+  Resource,
+  Role,
+  Service
+} from "../../src/index.ts"
 import { onMongo } from "../support/mongo.ts"
 import { type Method, send } from "../support/rest.ts"
 import { type Granted, type Grants, servingViewed } from "../support/viewed.ts"
@@ -192,3 +201,55 @@ describe("access to the forms of a model", () => {
   contract("memory", EmbeddedStore.layerMemory)
 })
 onMongo("on a server", (layer) => contract("mongodb", layer))
+
+class NoteV1 extends Model.Class<NoteV1>()("Note", { id: Model.id(), by: Schema.String }) {}
+
+class Note extends Model.Class<Note>()("Note", { id: Model.id(), owner: Schema.String }, {
+  versions: [Model.was.renamed("by", "owner")]
+}) {}
+
+const FirstNote = Model.form(Note, 1, NoteV1)
+
+const Counting = Service.make("counting").operation(
+  "notes",
+  { success: Schema.Int, require: Role("writer") },
+  () => Effect.flatMap(Repository.for(Note), (notes) => notes.count())
+)
+
+const engine = KernelEngine.make("notes").register(Counting).enableSecurity()
+
+const threeNotes = Effect.gen(function*() {
+  const notes = yield* Repository.make(Note)
+  yield* notes.bulkInsert(["ann", "ben", "ben"].map((owner, i) => new Note({ id: `N${i}`, owner })))
+})
+
+const storeOf = () => Layer.tap(EmbeddedStore.layerMemory, (context) => Effect.provideContext(threeNotes, context))
+
+const ann = { subject: "ann", roles: ["writer"] }
+
+describe("a handler", () => {
+  it.effect("reaches the rows of the newest form", () =>
+    Effect.gen(function*() {
+      const resource = Resource.make(Note).grant(Role("writer"), {
+        rows: ({ subject }) => ($) => $.owner.equals(subject)
+      })
+      const { as } = yield* engine.register(resource).test({ store: storeOf() })
+      assert.strictEqual(yield* Effect.map((yield* as(ann)).countings.notes(), ({ result }) => result), 1)
+    }))
+
+  it.effect("reaches no document if only a form with rows of its own is registered", () =>
+    Effect.gen(function*() {
+      const resource = Resource.make(FirstNote).grant(Role("writer"), {
+        rows: ({ subject }) => ($) => $.by.equals(subject)
+      })
+      const { as } = yield* engine.register(resource).test({ store: storeOf() })
+      assert.strictEqual(yield* Effect.map((yield* as(ann)).countings.notes(), ({ result }) => result), 0)
+    }))
+
+  it.effect("reaches all documents that a form opens", () =>
+    Effect.gen(function*() {
+      const resource = Resource.make(FirstNote).grant(Role("writer"), {})
+      const { as } = yield* engine.register(resource).test({ store: storeOf() })
+      assert.strictEqual(yield* Effect.map((yield* as(ann)).countings.notes(), ({ result }) => result), 3)
+    }))
+})

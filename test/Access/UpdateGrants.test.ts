@@ -15,7 +15,11 @@ const State = Schema.Literals(["x", "y", "z"])
 const upTo = <S extends Schema.Top>(count: number, item: S) =>
   Schema.Array(item).check(Schema.isMinLength(1), Schema.isMaxLength(count))
 
-const Grant = Schema.Struct({ owners: Schema.NullOr(upTo(2, Owner)), states: Schema.NullOr(upTo(2, State)) })
+/** Without `states`, a document stays within the rows; `any` leaves it as it likes. */
+const Grant = Schema.Struct({
+  owners: Schema.NullOr(upTo(2, Owner)),
+  states: Schema.Union([Schema.Null, Schema.Literal("any"), upTo(2, State)])
+})
 
 const Case = Schema.Struct({
   documents: upTo(4, Schema.Struct({ owner: Owner, state: State })),
@@ -69,14 +73,17 @@ storeMatrix((name, store) => {
           const all = yield* Repository.for(Plain)
           const held = grants.map(({ owners, states }, id) => {
             const rows = owners === null ? undefined : { owner: { $in: owners } }
-            return { id, rows, check: states === null ? rows : { state: { $in: states } }, fields: undefined }
+            const check = states === null ? rows : states === "any" ? undefined : { state: { $in: states } }
+            return { id, rows, check, fields: undefined }
           })
           const rules = filtersOfMethod(held)
           const asCaller = withFilters(rules)
           const isReached = ({ owner }: Values, { owners }: Grant) =>
             owners === null || owners.some((one) => one === owner)
           const mayBe = (after: Values, grant: Grant) =>
-            grant.states === null ? isReached(after, grant) : grant.states.some((one) => one === after.state)
+            grant.states === null
+              ? isReached(after, grant)
+              : grant.states === "any" || grant.states.some((one) => one === after.state)
           const isAllowed = (before: Values) =>
             grants.some((grant) => isReached(before, grant) && mayBe({ ...before, ...change }, grant))
           const shown = ({ owner, state }: Values) => `${owner} ${state}`

@@ -164,6 +164,33 @@ storeMatrix((name, layer) =>
           yield* codes.deleteAll
         }))
 
+      it.effect("null leaves null where a field has to be there", () =>
+        Effect.gen(function*() {
+          class Part extends Model.Class<Part>()("Part", {
+            code: Schema.NullOr(Model.reference(() => Code, { onDelete: "null" })),
+            text: Schema.String
+          }) {}
+          class Holder extends Model.Class<Holder>()("Holder", {
+            id: Model.id(),
+            code: Schema.NullOr(Model.reference(() => Code, { onDelete: "null" })),
+            maybe: Schema.NullOr(Model.reference(() => Code, { onDelete: "null" })).pipe(Model.optional),
+            part: Part,
+            parts: Schema.Array(Part)
+          }) {}
+          const { codes } = yield* all
+          const holders = yield* Repository.make(Holder)
+          const id = "0123456789abcdef01234569"
+          yield* codes.insert(new Code({ id, text: "a" }))
+          const part = new Part({ code: id, text: "b" })
+          yield* holders.insert(new Holder({ id: "H1", code: id, maybe: id, part, parts: [part] }))
+          yield* codes.deleteById(id)
+          const none = new Part({ code: null, text: "b" })
+          assert.deepStrictEqual(
+            { ...yield* holders.findById("H1") },
+            { ...new Holder({ id: "H1", code: null, part: none, parts: [none] }) }
+          )
+        }))
+
       it.effect("cascade follows circles, and deletes as each model does: softly, with a history", () =>
         Effect.gen(function*() {
           const { folders } = yield* all

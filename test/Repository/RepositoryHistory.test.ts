@@ -203,6 +203,23 @@ storeMatrix((name, store, server) => {
         assert.deepStrictEqual(yield* changesOf("writes"), [[1, "insert", 1]])
       }))
 
+    test("continues after a purge of what is there, also when the document comes again", () =>
+      Effect.gen(function*() {
+        const stocks = yield* Repository.for(Stock)
+        yield* stocks.insert(stockOf("purged", 1))
+        yield* stocks.patch("purged", { amount: 2 })
+        assert.strictEqual(yield* stocks.history.purge("purged"), 2)
+        yield* stocks.patch("purged", { amount: 3 })
+        yield* stocks.deleteById("purged")
+        yield* stocks.insert(stockOf("purged", 4))
+        for (const amount of [5, 6, 7]) yield* stocks.patch("purged", { amount })
+        const revisions = (yield* stocks.history("purged")).map(({ change, revision }) => [revision, change])
+        assert.deepStrictEqual(revisions, [[8, "patch"], [7, "patch"], [6, "patch"], [5, "insert"], [4, "delete"], [
+          3,
+          "patch"
+        ]])
+      }))
+
     test("records no failed write", () =>
       Effect.gen(function*() {
         const stocks = yield* Repository.for(Stock)

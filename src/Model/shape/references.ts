@@ -28,6 +28,8 @@ export interface ReferringField extends Reference {
   readonly path: ReadonlyArray<string>
   /** Whether the document is valid without the reference: it is an item of a list, or may be absent. */
   readonly isRemovable: boolean
+  /** Whether a removed reference leaves `null`: the field may be that, and has to be there. */
+  readonly leavesNull: boolean
   /** Whether the path leads through a list. */
   readonly isList: boolean
 }
@@ -111,10 +113,16 @@ const referencesIn = (
 ): ReadonlyArray<ReferringField> => {
   const found: Array<ReferringField> = []
   const followed = new Set<SchemaAST.AST>()
-  const visit = (ast: SchemaAST.AST, path: ReadonlyArray<string>, isRemovable: boolean, isList: boolean): void => {
+  const visit = (
+    ast: SchemaAST.AST,
+    path: ReadonlyArray<string>,
+    isRemovable: boolean,
+    isList: boolean,
+    leavesNull = false
+  ): void => {
     const reference = referenceOf(ast)
     if (reference !== undefined) {
-      found.push({ ...reference, path, isRemovable, isList })
+      found.push({ ...reference, path, isRemovable, isList, leavesNull })
       return
     }
     const inner = modelOf(ast)
@@ -136,20 +144,17 @@ const referencesIn = (
           }
         }
         return
-      case "Union":
+      case "Union": {
+        const mayBeNull = ast.types.some(({ _tag }) => _tag === "Null")
         for (const type of ast.types) {
-          visit(
-            type,
-            path,
-            isRemovable || ast.types.some(({ _tag }) => _tag === "Null"),
-            isList
-          )
+          visit(type, path, isRemovable || mayBeNull, isList, leavesNull || (mayBeNull && !isRemovable))
         }
         return
+      }
       case "Suspend":
         if (followed.has(ast)) return
         followed.add(ast)
-        visit(ast.thunk(), path, isRemovable, isList)
+        visit(ast.thunk(), path, isRemovable, isList, leavesNull)
     }
   }
   for (const [name, schema] of Object.entries(model.store.fields)) {

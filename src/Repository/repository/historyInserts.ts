@@ -11,7 +11,7 @@ import type { InsertManyResult } from "../collection/modelCollection.ts"
 import type { Document } from "../DocumentStore.ts"
 import type { ReadError } from "../RepositoryError.ts"
 import { appendEntries, type HistoryContext, inHistoryTransaction, revisionOf, withRevision } from "./historyContext.ts"
-import { type ChangeContext, entryId, entryOf, uniqueTextOfId } from "./historyEntry.ts"
+import { type ChangeContext, entryOf, uniqueTextOfId } from "./historyEntry.ts"
 
 /** Inserts a document within a transaction. Returns it with its revision. */
 export const insertOne = Effect.fnUntraced(function*(
@@ -50,25 +50,18 @@ class InsertRejected {
 /** Adds the first revisions to documents. A removed document with the same identifier is continued. */
 const withFirstRevisions = Effect.fnUntraced(function*(context: HistoryContext, documents: ReadonlyArray<Document>) {
   const { history, store } = context
-  // A look-up by identifiers reads no range, so concurrent inserts of other documents cause no conflict.
+  // Any of its entries, since those before a purge are gone. Most documents have none.
   const entries = yield* store.find(history, {
-    filter: { _id: { $in: documents.map(({ _id }) => entryId(_id, 1)) } },
-    projection: { document_id: 1 }
+    filter: { document_id: { $in: documents.map(({ _id }) => _id) } },
+    projection: { document_id: 1, revision: 1 }
   })
-  const idsWithHistory = new Set(entries.map((entry) => uniqueTextOfId(entry["document_id"])))
-  return yield* Effect.forEach(
-    documents,
-    Effect.fnUntraced(function*(document) {
-      const [last] = idsWithHistory.has(uniqueTextOfId(document["_id"]))
-        ? yield* store.find(history, {
-          filter: { document_id: document["_id"] },
-          sort: { revision: -1 },
-          limit: 1,
-          projection: { revision: 1 }
-        })
-        : []
-      return withRevision(context, document, (last === undefined ? 0 : Number(last["revision"])) + 1)
-    })
+  const lastRevisions = new Map<string, number>()
+  for (const { document_id: id, revision } of entries) {
+    const key = uniqueTextOfId(id)
+    lastRevisions.set(key, Math.max(lastRevisions.get(key) ?? 0, Number(revision)))
+  }
+  return documents.map((document) =>
+    withRevision(context, document, (lastRevisions.get(uniqueTextOfId(document["_id"])) ?? 0) + 1)
   )
 })
 

@@ -145,7 +145,7 @@ const settle = Effect.fnUntraced(function*(context: DeletionContext, target: str
       }
       yield* referrer.update(
         targetsOf(referrer.model).one(document),
-        withoutReferences(document, field.path, isRemoved)
+        withoutReferences(document, field, isRemoved)
       )
       getOrMake(context.cleared, modelName, () => new Map()).set(uniqueTextOfId(document["_id"]), document["_id"])
     }

@@ -52,27 +52,27 @@ export const idsAt = (value: unknown, path: ReadonlyArray<string>, from = 0): Re
   return key === undefined ? [value] : idsAt(Reflect.get(Object(value), key), path, from + 1)
 }
 
-/** The update that removes references from a document: items of lists, and fields elsewhere. */
+/** The update that removes references from a document: items of lists, and fields elsewhere, of which some are `null` then. */
 export const withoutReferences = (
   document: Document,
-  [name = "", ...path]: ReadonlyArray<string>,
+  { leavesNull, path: [name = "", ...path] }: ReferringField,
   isRemoved: (id: unknown) => boolean
 ): Update => {
-  const remaining = remainingOf(document[name], path, isRemoved)
+  const remaining = remainingOf(document[name], path, (id) => isRemoved(id) ? leavesNull ? null : undefined : id)
   return remaining === undefined ? { $unset: { [name]: "" } } : { $set: { [name]: remaining } }
 }
 
-const remainingOf = (value: unknown, path: ReadonlyArray<string>, isRemoved: (id: unknown) => boolean): unknown => {
+const remainingOf = (value: unknown, path: ReadonlyArray<string>, leaf: (id: unknown) => unknown): unknown => {
   if (value === undefined || value === null) return value
   if (Array.isArray(value)) {
     return value.flatMap((item) => {
-      const remaining = remainingOf(item, path, isRemoved)
+      const remaining = remainingOf(item, path, leaf)
       return remaining === undefined ? [] : [remaining]
     })
   }
   const [key, ...rest] = path
-  if (key === undefined) return isRemoved(value) ? undefined : value
-  const remaining = remainingOf(Reflect.get(Object(value), key), rest, isRemoved)
+  if (key === undefined) return leaf(value)
+  const remaining = remainingOf(Reflect.get(Object(value), key), rest, leaf)
   const { [key]: _, ...others } = value as Document
   return remaining === undefined ? others : { ...others, [key]: remaining }
 }

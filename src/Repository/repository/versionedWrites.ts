@@ -161,7 +161,7 @@ const replaceAudited: (
     if (replaced !== undefined) return replaced
     const now = yield* storedOf(context, before)
     // The document was deleted and inserted again. A write that expects no version replaces the new one.
-    const isAnother = now !== undefined && Number(now[insertedField]) !== Number(inserted)
+    const isAnother = now !== undefined && !Object.is(Number(now[insertedField]), Number(inserted))
     return isAnother && versionOf(context, document) === undefined
       ? yield* replaceAudited(context, auditFields, document, options)
       : undefined

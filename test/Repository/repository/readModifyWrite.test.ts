@@ -41,7 +41,21 @@ const outcome = (id: string, written: Effect.Effect<DocumentStore.Document, unkn
     }).replace(/\n\s+at .*/gu, "").replaceAll(id, "ID")
   })
 
+class Kept extends Model.Class<Kept>()("Kept", { id: Model.id(), a: Schema.Int, b: Schema.Int, ...Model.audited }) {}
+
 embeddedStores((store, layer) => {
+  it.effect(`a replacement of what another has changed ends, also of a document from before its audit fields / ${store}`, () =>
+    Effect.gen(function*() {
+      const all = yield* Repository.make(Kept)
+      const documents = documentOperationsOf(all)
+      yield* (yield* DocumentStore.DocumentStore).insertOne("Kept", { _id: "K1", a: 1, b: 1 })
+      const document = (yield* documents.findById("K1"))!
+      yield* all.patch("K1", { b: 2 })
+      const next = new Kept({ id: "K1", a: 5, b: 1 })
+      const error = yield* Effect.flip(documents.replace(next, { document, fields: ["b"], filters: undefined }))
+      assert.strictEqual(error._tag, "VersionConflict")
+    }).pipe(Effect.provide(layer)))
+
   it.layer(
     Layer.mergeAll(Layer.empty, ...models.map(({ model }) => Repository.layer(model))).pipe(Layer.provideMerge(layer)),
     { excludeTestServices: true }
