@@ -16,6 +16,8 @@ export interface ExpressionContext {
   readonly isComplete: boolean
 }
 
+type Values = { readonly [key: string]: unknown }
+
 /** Translates an expression into the store's terms: allowed operators on paths that the caller may see. */
 export const guardExpression = (expression: unknown, context: ExpressionContext): unknown => {
   if (typeof expression === "string") return guardText(expression, context)
@@ -51,6 +53,23 @@ export const guardPath = (path: string, { access, isModel, isComplete, report }:
   return field.path
 }
 
+/** The store's paths that an operator sorts documents by, each with 1, -1 or an expression. */
+export const guardDirections = (
+  operator: string,
+  sort: Values,
+  context: ExpressionContext
+): Values =>
+  Object.fromEntries(
+    Object.entries(sort).map(([path, direction]) => {
+      // The path that sorts by a score is none of the document's.
+      if (isPlainObject(direction) && Object.keys(direction)[0]?.startsWith("$") === true) {
+        return [path, guardExpression(direction, context)]
+      }
+      if (direction !== 1 && direction !== -1) context.report.reject("Direction", { operator })
+      return [guardPath(path, context), direction]
+    })
+  )
+
 /** The name of a field. The identifier may also be called `_id`, as in the store. */
 export const storedName = (path: string, { id }: QueryFields): string => path === "_id" && id !== undefined ? id : path
 
@@ -85,7 +104,7 @@ const variables: ReadonlySet<string> = new Set(["NOW", "REMOVE", "KEEP", "PRUNE"
 
 const guardOperand = (operator: string, operand: unknown, context: ExpressionContext): unknown => {
   const { report } = context
-  const options: { readonly [key: string]: unknown } = isPlainObject(operand) ? operand : {}
+  const options: Values = isPlainObject(operand) ? operand : {}
   switch (operator) {
     case "$literal":
       return operand
@@ -122,9 +141,30 @@ const guardOperand = (operator: string, operand: unknown, context: ExpressionCon
       // Without `input`, the operator uses the complete document.
       if (context.isComplete && !Object.hasOwn(options, "input")) report.forbid(operator)
       return guardExpression(operand, context)
+    case "$bottom":
+    case "$bottomN":
+    case "$top":
+    case "$topN":
+      return guardBest(operator, options, context)
     default:
       return guardExpression(operand, context)
   }
+}
+
+/** An accumulator sorts documents; the operator of the same name has an `input`, whose items it sorts. */
+const guardBest = (operator: string, options: Values, context: ExpressionContext): unknown => {
+  const { sortBy, ...others } = options
+  const guarded = Object.fromEntries(Object.entries(others).map(([key, part]) => [key, guardExpression(part, context)]))
+  if (Object.hasOwn(options, "input")) {
+    return sortBy === undefined
+      ? guarded
+      : { ...guarded, sortBy: guardExpression(sortBy, context) }
+  }
+  if (!isPlainObject(sortBy)) {
+    context.report.reject("Fields", { operator: `sortBy of ${operator}` })
+    return options
+  }
+  return { ...guarded, sortBy: guardDirections(operator, sortBy, context) }
 }
 
 const isPath = (operand: unknown): boolean => typeof operand === "string" && /^\$[^$]/u.test(operand)
@@ -133,7 +173,10 @@ const maxRange = 10_000
 
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/u))
 
-/** The allowed operators: each depends on the document only, and its result is no larger than its input. */
+/**
+ * The allowed operators: each depends on the document only, and its result is no larger than its input. One that takes the names of
+ * fields without a `$` has a case above.
+ */
 export const expressions: ReadonlySet<string> = words(`
   $abs $acos $acosh $add $addToSet $allElementsTrue $and $anyElementTrue $arrayElemAt $arrayToObject $asin $asinh $atan
   $atan2 $atanh $avg $binarySize $bitAnd $bitNot $bitOr $bitXor $bottom $bottomN $bsonSize $ceil $cmp $concat

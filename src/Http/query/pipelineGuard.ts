@@ -3,7 +3,7 @@
  * limits the result.
  */
 import { isPlainObject } from "../../internal/objects.ts"
-import { type ExpressionContext, guardExpression, guardPath, storedName } from "./expressionGuard.ts"
+import { type ExpressionContext, guardDirections, guardExpression, guardPath, storedName } from "./expressionGuard.ts"
 import { guardFilter } from "./filterGuard.ts"
 import { isUnsafePath, ProblemCollector } from "./guardedJson.ts"
 import type { QueryFields } from "./queryFields.ts"
@@ -124,18 +124,11 @@ const expression: Guard = (operand, state) => guardExpression(operand, context(s
 const guardMatch: Guard = (operand, state) => guardFilter(operand, context(state))
 
 const guardSort: Guard = (operand, state) => {
-  const { report } = state
   if (!isPlainObject(operand)) {
-    report.reject("Fields", { operator: "$sort" })
+    state.report.reject("Fields", { operator: "$sort" })
     return operand
   }
-  return Object.fromEntries(
-    Object.entries(operand).map(([path, direction]) => {
-      if (isPlainObject(direction)) return [path, guardExpression(direction, context(state))]
-      if (direction !== 1 && direction !== -1) report.reject("Direction")
-      return [guardPath(path, { ...context(state), isComplete: false }), direction]
-    })
-  )
+  return guardDirections("$sort", operand, { ...context(state), isComplete: false })
 }
 
 /** A field name in the output of a stage. */

@@ -123,7 +123,7 @@ export const de: { readonly [K in keyof typeof en]: string } & { readonly [key: 
   "errors.query.StageName": "Stufen mit je einem Namen erwartet",
   "errors.query.Number": "{operator} braucht eine Zahl oder einen Namen",
   "errors.query.Fields": "{operator} braucht Felder",
-  "errors.query.Direction": "$sort braucht 1 oder -1 für jedes Feld",
+  "errors.query.Direction": "{operator} braucht 1 oder -1 für jedes Feld",
   "errors.query.FieldName": "Feld mit dem Namen {name} nicht erlaubt",
   "errors.query.Names": "$unset braucht Namen von Feldern",
   "errors.query.Pipelines": "$facet braucht Stufen unter Namen",

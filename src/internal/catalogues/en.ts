@@ -119,7 +119,7 @@ export const en = {
   "errors.query.StageName": "needs stages that have one name each",
   "errors.query.Number": "{operator} needs a number or a name",
   "errors.query.Fields": "{operator} needs fields",
-  "errors.query.Direction": "$sort needs 1 or -1 for each field",
+  "errors.query.Direction": "{operator} needs 1 or -1 for each field",
   "errors.query.FieldName": "can't make a field of the name {name}",
   "errors.query.Names": "$unset needs names of fields",
   "errors.query.Pipelines": "$facet needs named pipelines",

@@ -120,7 +120,10 @@ const querying = <E>(layer: Layer.Layer<DocumentStore.DocumentStore, E>, hasText
         assert.isTrue(Result.isSuccess(NativeQueries.filter(Page)(search)))
         assertForbidden(refusalOf(NativeQueries.filter(Article)(search)), "$text")
         assertBad(refusalOf(NativeQueries.filter(Page)(JSON.stringify({ $text: { $search: 1 } }))), /\$text/)
-        assertBad(refusalOf(NativeQueries.filter(Page)(JSON.stringify({ $text: { $search: "", $where: "" } }))), /\$text/)
+        assertBad(
+          refusalOf(NativeQueries.filter(Page)(JSON.stringify({ $text: { $search: "", $where: "" } }))),
+          /\$text/
+        )
         if (!hasText) return
         const store = yield* DocumentStore.DocumentStore
         yield* store.createIndexes("pages", [{ name: "text", key: { title: "text" } }])
@@ -302,6 +305,19 @@ const aggregating = <E>(layer: Layer.Layer<DocumentStore.DocumentStore, E>): voi
         ]])
       }))
 
+    it.effect("sorts what it groups by fields that the caller sees, without what they omit", () =>
+      Effect.gen(function*() {
+        const bestBy = (sortBy: object) =>
+          given([{ $group: { _id: null, best: { $topN: { n: 9, sortBy, output: "$id" } } } }])
+        const idsBy = (sortBy: object) => Effect.map(bestBy(sortBy), ([group = {}]) => String(group["best"]))
+        assert.strictEqual(yield* idsBy({ id: -1 }), "E,D,C,B,A")
+        assert.strictEqual(yield* idsBy({ state: 1, _id: -1 }), yield* idsBy({ state: 1, id: -1 }))
+        const stages = Result.getOrThrow(
+          readPipeline(textOf([{ $group: { _id: null, x: { $top: { sortBy: { home: 1 }, output: "$id" } } } }]))
+        )
+        assert.deepStrictEqual(stages.map((stage) => Object.keys(stage).join()), ["$project", "$group", "$limit"])
+      }))
+
     it.effect("sees recursive models with omitted fields three levels deep", () =>
       Effect.gen(function*() {
         const store = yield* DocumentStore.DocumentStore
@@ -393,6 +409,26 @@ describe("a pipeline of a client", () => {
       assertBad(refusedPipeline([{ $unwind: `$${path}` }]), /is not a field/)
     }
     assertBad(refusedPipeline([{ $project: { home: { pin: 1 } } }]), /is not a field/)
+    for (const path of ["secret", "home.pin", "visits.pin", "nope"]) {
+      for (const operator of ["$top", "$topN", "$bottom", "$bottomN"]) {
+        for (const direction of [1, { _bsontype: "Int32", value: 1 }]) {
+          const best = { [operator]: { n: 9, sortBy: { age: 1, [path]: direction }, output: "$id" } }
+          assertBad(refusedPipeline([{ $group: { _id: null, best } }]), /is not a field/)
+          assertBad(
+            refusedPipeline([{ $bucket: { groupBy: "$age", boundaries: [0, 99], output: { best } } }]),
+            /not a field/
+          )
+          assertBad(
+            refusedPipeline([{ $bucketAuto: { groupBy: "$age", buckets: 1, output: { best } } }]),
+            /not a field/
+          )
+        }
+      }
+      assertBad(refusedPipeline([{ $sort: { [path]: { _bsontype: "Int32", value: 1 } } }]), /is not a field/)
+    }
+    for (const sortBy of [undefined, 1, "secret", ["secret"]]) {
+      assertBad(refusedPipeline([{ $group: { _id: null, x: { $top: { sortBy, output: "$id" } } } }]), /needs fields/)
+    }
     assert.isUndefined(
       refusedPipeline([{ $project: { x: "$name" } }, { $match: { x: { $date: "2026-01-01T00:00:00Z" } } }])
     )
