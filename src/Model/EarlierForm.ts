@@ -136,6 +136,8 @@ export interface Step {
   readonly down: ((values: unknown) => unknown) | undefined
   /** Whether `up` gives what a generator makes of the identifier, for a document from before the field. */
   readonly isDerived?: boolean
+  /** The field that is new in the next form, if documents of this one may have it without harm. */
+  readonly adds?: string
   /** `stored`: the value is stored alike in both forms, perhaps under another name. */
   readonly kind: "stored" | "computed"
 }
@@ -180,7 +182,7 @@ export const versionsOf = (
     steps.unshift(step)
     next = step.fields
   }
-  return { fields, steps }
+  return { fields, steps: steps.map((step, i) => apart(step, steps.slice(0, i))) }
 }
 
 /**
@@ -267,8 +269,23 @@ const stored = (
   const moved = before === undefined || before === names.after
     ? { before: [], after: [] }
     : { before: [before], after: [names.after] }
-  return { fields, ...moved, takes: { up: [], down: [] }, up: undefined, down: (values) => values, kind: "stored" }
+  const adds = before === undefined ? { adds: names.after } : {}
+  return {
+    fields,
+    ...moved,
+    ...adds,
+    takes: { up: [], down: [] },
+    up: undefined,
+    down: (values) => values,
+    kind: "stored"
+  }
 }
+
+/** Takes a new field out of documents of the form before, if a still earlier one has another field of this name. */
+const apart = ({ adds, ...step }: Step, earlier: ReadonlyArray<Step>): Step =>
+  adds === undefined || earlier.every(({ fields }) => fields[adds] === undefined)
+    ? step
+    : { ...step, before: [], after: [adds], up: () => ({}), down: () => ({}), kind: "computed" }
 
 const nameOf = (values: unknown, field: string): unknown => Reflect.get(Object(values), field)
 

@@ -77,6 +77,28 @@ const Numbers = Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, max
   Schema.isMaxLength(8)
 )
 
+/** The forms of models in which a name is used again: of a renamed field, and of one that was removed. */
+const reused = {
+  renamed: Model.Class<unknown>()("Renamed", {
+    id: Model.id(),
+    fullName: Schema.String,
+    name: Schema.String.pipe(Model.withDefault(() => "-"))
+  }, { versions: [Model.was.renamed("name", "fullName"), Model.was.added("name" as never)] }),
+  removed: Model.Class<unknown>()("Removed", {
+    id: Model.id(),
+    fullName: Schema.String,
+    name: Schema.String.pipe(Model.optional)
+  }, {
+    versions: [
+      Model.was.replaced(["fullName"] as never, { name: Schema.String }, {
+        up: ({ name }: { readonly name: string }) => ({ fullName: name }),
+        down: (next) => ({ name: String(Reflect.get(next, "fullName")) })
+      }),
+      Model.was.added("name" as never)
+    ]
+  })
+}
+
 describe("the forms of a model", () => {
   it.effect.prop(
     "give back what was stored in an earlier form, whatever the ways up and down lose",
@@ -133,4 +155,23 @@ describe("the forms of a model", () => {
     )
     assert.throws(declare([Model.was.renamed("id", "b")]), "form 2 has a field \"id\" already")
   })
+
+  for (const [kind, model] of Object.entries(reused)) {
+    it(`keep apart the values of a name that is used again, of a field that was ${kind}`, () => {
+      const versions = modelVersionsOf(model)
+      const document = { _id: "1", fullName: "Ann Lee", name: "annie" }
+      const stored = [1, 2, 3].map((form) => Result.getOrThrow(versions.downgrade(document, form)))
+      assert.deepStrictEqual(stored.map((one) => [one["name"], one["fullName"]]), [
+        ["Ann Lee", undefined],
+        [undefined, "Ann Lee"],
+        ["annie", "Ann Lee"]
+      ])
+      for (const one of stored) assert.deepStrictEqual(versions.upgrade(one), { ...document, _form: 3 })
+      // A write of a process that knows the first form only.
+      const written = { ...stored[0], name: "Ann Smith" }
+      assert.deepStrictEqual(versions.upgrade(written), { ...document, fullName: "Ann Smith", _form: 3 })
+      assert.deepStrictEqual(versions.upgrade({ _id: "2", name: "Bo" }), { _id: "2", fullName: "Bo", _form: 3 })
+      assert.isUndefined(versions.pathIn("name", 1))
+    })
+  }
 })
