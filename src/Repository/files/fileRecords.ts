@@ -128,6 +128,14 @@ export const holdersOf = ({ holders }: Document): ReadonlyArray<unknown> => Arra
 export const madeIdsOf = ({ made }: Document): ReadonlyArray<string> =>
   Array.isArray(made) ? made.flatMap(({ id }: { readonly id?: string }) => id === undefined ? [] : [id]) : []
 
+/** The identifiers of the files in a document as it is stored, wherever they are: of whatever version it is. */
+export const idsWithin = (value: unknown): ReadonlyArray<string> => {
+  if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return []
+  const { id, sha256 }: { readonly id?: unknown; readonly sha256?: unknown } = value
+  const inner = Object.values(value).flatMap(idsWithin)
+  return typeof id === "string" && sha256 !== undefined ? [id, ...inner] : inner
+}
+
 /** The time of the clock. */
 export const date = Effect.map(Clock.currentTimeMillis, dateOf)
 

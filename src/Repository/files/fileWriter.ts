@@ -19,12 +19,12 @@ import { Problem, ValidationException } from "../../Model/ModelError.ts"
 import { insertEach, insertInChunks, isRejection } from "../collection/bulkInserts.ts"
 import { targetsOf } from "../collection/documentTargets.ts"
 import type { CollectionOperation, ModelCollection, Scope, UpdateName } from "../collection/modelCollection.ts"
-import { ownerOf } from "../collection/storedCollection.ts"
+import { hasVersions, ownerOf } from "../collection/storedCollection.ts"
 import type { Document, DocumentStore, Filter, TakeOptions, Update } from "../DocumentStore.ts"
 import { historyOf, uniqueTextOfId } from "../repository/historyEntry.ts"
 import type { ModelWriter } from "../repository/modelWriter.ts"
 import { FileQuotaExceeded, type ReadError, type StoreError, type WriteError } from "../RepositoryError.ts"
-import { type Change, holderOf, installFileRecords, recordChanges, type Stores } from "./fileRecords.ts"
+import { type Change, holderOf, idsWithin, installFileRecords, recordChanges, type Stores } from "./fileRecords.ts"
 import { countedFieldsOf, countersOf, quotasIn } from "./quotas.ts"
 import { sweep } from "./sweep.ts"
 
@@ -247,11 +247,16 @@ const purgingHistory = (
   purge: Effect.Effect<number, ReadError>
 ): Effect.Effect<number, ReadError> =>
   removing(store.transaction(Effect.gen(function*() {
-    const held = idsIn(model)(yield* all.findById(id, { deleted: "include" }))
+    const owner = ownerOf(model)
+    const held = new Set(
+      hasVersions(owner)
+        ? idsWithin(yield* store.findById(owner.modelName, id))
+        : idsIn(model)(yield* all.findById(id, { deleted: "include" })).keys()
+    )
     const recorded = new Set(yield* Stream.runCollect(idsInHistory(store, model, id)))
     const removed = [...recorded].filter((file) => !held.has(file))
     const kept = [...recorded].filter((file) => held.has(file))
-    const change = { id, holder: holderOf(ownerOf(model).modelName, id), added: [], removed, kept }
+    const change = { id, holder: holderOf(owner.modelName, id), added: [], removed, kept }
     yield* recordChanges({ store, files }, [change])
     return yield* purge
   })))
@@ -262,14 +267,21 @@ const idsInHistory = (
   model: ModelLike,
   id: unknown
 ): Stream.Stream<string, ReadError> => {
+  // States are recorded in the version of their writers, and have files in the fields of these.
+  const isVersioned = hasVersions(ownerOf(model))
   const idsOf = idsIn(model)
-  const projection = Object.fromEntries(fileFieldsIn(model).map((name) => [`document.${name}`, 1]))
+  const projection = isVersioned
+    ? { document: 1 }
+    : Object.fromEntries(fileFieldsIn(model).map((name) => [`document.${name}`, 1]))
   const states = store.stream(historyOf(model.modelName), {
     filter: { document_id: id },
     sort: { revision: -1 },
     projection
   })
-  return Stream.flatMap(states, ({ document }) => Stream.fromIterable(idsOf(Object(document)).keys()))
+  return Stream.flatMap(
+    states,
+    ({ document }) => Stream.fromIterable(isVersioned ? idsWithin(document) : idsOf(Object(document)).keys())
+  )
 }
 
 const idsIn = (model: ModelLike) => {

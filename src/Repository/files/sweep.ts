@@ -20,6 +20,7 @@ import {
   fileRecords,
   holderOf,
   holdersOf,
+  idsWithin,
   madeIdsOf,
   recordChanges,
   type Stores
@@ -159,12 +160,4 @@ const holdingsOf = (record: Document, collection: string) => {
     const holder = holderOf(collection, id)
     return holdersOf(record).includes(holder) ? [{ file: String(record["_id"]), holder, id }] : []
   })
-}
-
-/** The identifiers of the files in a document, wherever they are. */
-const idsWithin = (value: unknown): ReadonlyArray<string> => {
-  if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return []
-  const { id, sha256 }: { readonly id?: unknown; readonly sha256?: unknown } = value
-  const inner = Object.values(value).flatMap(idsWithin)
-  return typeof id === "string" && sha256 !== undefined ? [id, ...inner] : inner
 }

@@ -57,6 +57,21 @@ class Letter extends Model.Class<Letter>()("Letter", {
 
 const LetterV1 = Model.form(Letter, 1, OldLetter)
 
+/** What {@link Sheet} was. */
+class OldSheet extends Model.Class<OldSheet>()("Sheet", {
+  id: Model.id(),
+  scan: Model.file().pipe(Model.optional),
+  ...Model.historied
+}) {}
+
+class Sheet extends Model.Class<Sheet>()("Sheet", {
+  id: Model.id(),
+  page: Model.file().pipe(Model.optional),
+  ...Model.historied
+}, { versions: [Model.was.renamed("scan", "page")] }) {}
+
+const SheetV1 = Model.form(Sheet, 1, OldSheet)
+
 const Step = Schema.Struct({
   do: Schema.Literals([
     "insert",
@@ -279,6 +294,27 @@ export const fileWriterContract = <E>(
         yield* quotasOf(undefined, Letter)
         yield* swept
         assert.deepStrictEqual(yield* usage, {})
+        assert.deepStrictEqual(yield* stored, [])
+      }))
+
+    it.effect("keeps the files of states that a history has in any form of the model, until it is purged", () =>
+      Effect.gen(function*() {
+        const [old, sheets] = [yield* Repository.make(OldSheet), yield* Repository.make(Sheet)]
+        const earlier = yield* Repository.make(SheetV1)
+        const [first, second, viewed] = [yield* uploaded, yield* uploaded, yield* uploaded]
+        yield* old.insert(new OldSheet({ id: "A", scan: first }))
+        yield* sheets.patch("A", { page: second })
+        yield* sheets.insert(new Sheet({ id: "B", page: viewed }))
+        yield* earlier.patch("B", { scan: null })
+        yield* swept
+        assert.deepStrictEqual(yield* stored, [first.id, second.id, viewed.id].toSorted())
+        yield* sheets.history.purge("A")
+        yield* earlier.history.purge("B")
+        yield* swept
+        assert.deepStrictEqual(yield* stored, [second.id])
+        yield* earlier.deleteById("A")
+        yield* earlier.history.purge("A")
+        yield* swept
         assert.deepStrictEqual(yield* stored, [])
       }))
 
