@@ -57,6 +57,13 @@ export class BufferedRequest extends IncomingMessage {
     return false
   }
 
+  /** Ends the stream for who listens to its end, although nobody has read it. */
+  endForListeners(): void {
+    if (this.complete && !this.readableEnded && this.listenerCount("end") + this.listenerCount("close") > 0) {
+      this.resume()
+    }
+  }
+
   override _read(size: number): void {
     super._read(size)
     if (this.#chunks === undefined || !this.complete) return

@@ -12,8 +12,15 @@ const { latin1Slice } = Buffer.prototype
 
 export class WireResponse<R extends IncomingMessage> extends ServerResponse<R> {
   #length: unknown
+  #body: { readonly setText: () => void } | undefined
+
+  /** Sends the text of a body, which is set when nobody else looks at the body any more. */
+  sendTextOf(body: { readonly setText: () => void }): void {
+    this.#body = body
+  }
 
   override writeHead(code: number, reason?: string | ResponseHeaders, headers?: ResponseHeaders): this {
+    this.#body?.setText()
     this.#length = Object(typeof reason === "string" ? headers : reason ?? headers)["content-length"]
     return typeof reason === "string"
       ? super.writeHead(code, reason, headers)

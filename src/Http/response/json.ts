@@ -34,9 +34,9 @@ export const prepareWire = (
   { body }: HttpServerResponse.HttpServerResponse,
   request: HttpServerRequest.HttpServerRequest
 ): void => {
-  if (body instanceof WireBody && NodeHttpServerRequest.toServerResponse(request) instanceof WireResponse) {
-    body.setText()
-  }
+  if (!(body instanceof WireBody)) return
+  const response = NodeHttpServerRequest.toServerResponse(request)
+  if (response instanceof WireResponse) response.sendTextOf(body)
 }
 
 type Headers = { readonly [name: string]: string }

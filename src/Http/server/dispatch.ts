@@ -2,6 +2,7 @@
  * Decides when Node's server starts to handle a request: after a small body has arrived, and in order on each
  * connection.
  */
+import * as Predicate from "effect/Predicate"
 import type { ServerOptions } from "node:http"
 import type { Socket } from "node:net"
 import process from "node:process"
@@ -100,6 +101,17 @@ export class OrderedResponse<R extends IncomingMessage> extends WireResponse<R> 
     if (this.socket !== null) return false
     const { method, socket } = this.req
     return !isSafe(method) || (waiting.get(socket) ?? 0) > 0 || !isSafe(unwrittenResponse(socket)?.req.method)
+  }
+
+  /** Lets go of the request, which Node holds until the next one of the connection if its stream has not ended. */
+  override detachSocket(socket: Socket): void {
+    super.detachSocket(socket)
+    const { req } = this
+    const parser: unknown = Reflect.get(socket, "parser")
+    if (req.complete && Predicate.hasProperty(parser, "incoming") && parser.incoming === req) {
+      Reflect.set(parser, "incoming", null)
+    }
+    if (req instanceof BufferedRequest) req.endForListeners()
   }
 
   /** Calls `begin` once every previous request on the connection is answered. */

@@ -2,7 +2,7 @@
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
-import type { HttpServer } from "effect/http"
+import { HttpEffect, HttpRouter, type HttpServer, HttpServerResponse } from "effect/http"
 import { hash } from "node:crypto"
 import { EmbeddedStore, KernelConfig, KernelEngine, KernelServer, Model } from "../../../src/index.ts"
 import { send } from "../../support/rest.ts"
@@ -23,6 +23,32 @@ const servers: { readonly [title: string]: Layer.Layer<HttpServer.HttpServer, un
   "the server of services": KernelServer.layerWith({ address: "127.0.0.1", port: 0 }),
   "another server": NodeHttpServer.layerTest
 }
+
+/** Middleware that makes another answer of each, as a web framework does. */
+const renewed = HttpRouter.middleware(
+  (handler) =>
+    Effect.andThen(
+      HttpEffect.appendPreResponseHandler((_, response) =>
+        Effect.sync(() => HttpServerResponse.fromWeb(HttpServerResponse.toWeb(response)))
+      ),
+      handler
+    ),
+  { global: true }
+)
+
+it.live("a text of an answer is the same for who makes another answer of it", () =>
+  Effect.gen(function*() {
+    const { baseUrl, repositories } = yield* engine.use(renewed).test()
+    yield* repositories.texts.insert(yield* Model.finalise(Text, { name: "é日" }))
+    for (let i = 0; i < 20; i++) {
+      const list: unknown = yield* Effect.promise(() => fetch(`${baseUrl}/texts`).then((response) => response.json()))
+      const [{ id, name }] = Object(list)._items
+      const one: unknown = yield* Effect.promise(() =>
+        fetch(`${baseUrl}/texts/${id}`).then((response) => response.json())
+      )
+      assert.deepStrictEqual([name, Object(one).name], ["é日", "é日"])
+    }
+  }))
 
 describe("a text of an answer", () => {
   for (const [title, server] of Object.entries(servers)) {

@@ -2,21 +2,36 @@ import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequ
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { Socket } from "node:net"
 import { KernelServer } from "../../../src/index.ts"
 
 // Reads the body as whatever else is on this server does: as a stream.
 const echo = Layer.effectDiscard(HttpServer.serveEffect(
   Effect.gen(function*() {
     const request = yield* HttpServerRequest.HttpServerRequest
-    if (request.url === "/late") yield* isComplete(NodeHttpServerRequest.toIncomingMessage(request))
+    const incoming = NodeHttpServerRequest.toIncomingMessage(request)
+    if (request.url === "/late") yield* until(() => incoming.complete)
+    if (request.url.startsWith("/unread")) {
+      last = { socket: incoming.socket, events: [] }
+      const { events } = last
+      if (request.url === "/unread/heard") {
+        for (const event of ["end", "close"]) {
+          incoming.once(event, () => events.push(event))
+        }
+      }
+      return HttpServerResponse.empty()
+    }
     return HttpServerResponse.text(`${request.method} ${yield* request.text}`)
   })
 ))
 
-const isComplete = (request: { readonly complete: boolean }): Effect.Effect<void> =>
+/** The connection of a request whose body nobody reads, and what is heard of it. */
+let last: { readonly socket: Socket; readonly events: Array<string> } | undefined
+
+const until = (isTrue: () => boolean): Effect.Effect<void> =>
   Effect.callback((resume) => {
     const look = (): void => {
-      if (request.complete) resume(Effect.void)
+      if (isTrue()) resume(Effect.void)
       else setImmediate(look)
     }
     look()
@@ -46,6 +61,17 @@ describe("the engine's server", () => {
         const body = new Blob(["one, ", "two"]).stream()
         assert.strictEqual(yield* send({ method: "PUT", body, duplex: "half" }), "PUT one, two")
       }))
+
+    for (const [title, init] of [["without a body", {}], ["with one", { method: "POST", body: "x" }]] as const) {
+      it.effect(`holds no request ${title} once it is answered, and ends it for who listens`, () =>
+        Effect.gen(function*() {
+          yield* send(init, "unread")
+          yield* until(() => Reflect.get(Object(Reflect.get(last!.socket, "parser")), "incoming") === null)
+          yield* send(init, "unread/heard")
+          yield* until(() => last!.events.length === 2)
+          assert.deepStrictEqual(last?.events, ["end", "close"])
+        }))
+    }
 
     it.effect("accepts a request without a body", () =>
       Effect.gen(function*() {

@@ -25,7 +25,7 @@ export const conjunctionOf = (...filters: ReadonlyArray<Filter | undefined>): Fi
   if (others.length === 0) return one
   const parts = flattened("$and", given)
   const entries: Array<[string, unknown]> = []
-  for (const part of parts) entries.push(...Object.entries(part))
+  for (const part of parts) for (const entry of Object.entries(part)) entries.push(entry)
   const together = Object.fromEntries(entries)
   return Object.keys(together).length < entries.length || parts.some(isAsStored) ? { $and: parts } : together
 }
