@@ -518,6 +518,48 @@ storeMatrix((name, layer) => {
         assert.deepStrictEqual(texts, ["c", "b", "a"])
       }).pipe(Effect.provide(layer), Effect.scoped))
 
+    it.live("records in a history what is stored of what a caller of an earlier form writes", () =>
+      Effect.gen(function*() {
+        class PassV1 extends Model.Class<PassV1>()("Pass", {
+          id: Model.id(),
+          name: Schema.String,
+          ...Model.historied
+        }) {}
+        class Pass extends Model.Class<Pass>()("Pass", {
+          id: Model.id(),
+          first: Schema.String,
+          last: Schema.String,
+          code: Schema.String.pipe(Model.generated(Generator.uuid())),
+          ...Model.historied
+        }, {
+          versions: [
+            Model.was.added("code"),
+            Model.was.replaced(["first", "last"], { name: Schema.String }, {
+              up: ({ name }) => ({ first: name.slice(0, name.indexOf(" ")), last: name.slice(name.indexOf(" ") + 1) }),
+              down: ({ first, last }) => ({ name: `${first} ${last}` })
+            })
+          ]
+        }) {}
+        const passes = yield* Repository.make(Pass)
+        const earlier = yield* Repository.make(Model.form(Pass, 1, PassV1))
+        const named = (id: string) => new PassV1({ id, name: "Bo Li", revision: 0 })
+        const compared = Effect.fnUntraced(function*(id: string) {
+          const [latest] = yield* passes.history(id)
+          const now = yield* passes.findById(id)
+          assert.deepStrictEqual(yield* latest!.instance, now)
+          return now
+        })
+        yield* passes.insert(Pass.make({ id: "1", first: "Anna Maria", last: "Lee" }))
+        const { code } = yield* passes.findById("1")
+        yield* earlier.replace(yield* earlier.findById("1"))
+        assert.deepInclude(yield* compared("1"), { first: "Anna Maria", last: "Lee", code, revision: 2 })
+        yield* earlier.insert(named("2"))
+        yield* earlier.save(named("3"))
+        yield* earlier.bulkInsert([named("4"), named("5")])
+        const codes = yield* Effect.forEach(["2", "3", "4", "5"], (id) => Effect.map(compared(id), ({ code }) => code))
+        assert.lengthOf(new Set(codes), 4)
+      }).pipe(Effect.provide(layer), Effect.scoped))
+
     for (const library of ["beanie", "mongoose"] as const) {
       it.live(`adopts a collection that ${library} has written`, () =>
         atOnce(Effect.gen(function*() {

@@ -18,6 +18,8 @@ export interface HistoryContext {
   /** The collection without the row filters of callers, since the history records every written document. */
   readonly all: ModelCollection
   readonly store: DocumentStore["Service"]
+  /** Whether the model is an earlier version, whose writes the newest one completes. */
+  readonly isEarlier: boolean
   /** The number of the model's version, which each recorded document has; `undefined` for a model with one version only. */
   readonly modelVersion: number | undefined
 }
@@ -36,6 +38,13 @@ export const withRevision = ({ revisionField }: HistoryContext, document: Docume
 /** The update, which increments the revision as well. */
 export const withNextRevision = ({ revisionField }: HistoryContext, update: Update): Update =>
   withOperands("$inc", update, { [revisionField]: 1 })
+
+/** Documents that were written a moment ago, as they are stored. */
+export const storedStates = (
+  { all, isEarlier, targets }: HistoryContext,
+  documents: ReadonlyArray<Document>
+): Effect.Effect<ReadonlyArray<Document>, ReadError> =>
+  isEarlier ? all.find({ filter: targets.all(documents) }, { deleted: "include" }) : Effect.succeed(documents)
 
 /** Inserts entries. `QueryRejected` if one of the revision exists: another program wrote to one collection only. */
 export const appendEntries = Effect.fnUntraced(function*(

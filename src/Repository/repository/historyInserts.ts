@@ -10,7 +10,14 @@ import { insertInChunks } from "../collection/bulkInserts.ts"
 import type { InsertManyResult } from "../collection/modelCollection.ts"
 import type { Document } from "../DocumentStore.ts"
 import type { ReadError } from "../RepositoryError.ts"
-import { appendEntries, type HistoryContext, inHistoryTransaction, revisionOf, withRevision } from "./historyContext.ts"
+import {
+  appendEntries,
+  type HistoryContext,
+  inHistoryTransaction,
+  revisionOf,
+  storedStates,
+  withRevision
+} from "./historyContext.ts"
 import { type ChangeContext, entryOf, uniqueTextOfId } from "./historyEntry.ts"
 
 /** Inserts a document within a transaction. Returns it with its revision. */
@@ -21,7 +28,7 @@ export const insertOne = Effect.fnUntraced(function*(
 ) {
   const [inserted = document] = yield* withFirstRevisions(context, [document])
   yield* context.collection.insertOne(inserted)
-  yield* appendEntries(context, [entryOf("insert", inserted, revisionOf(context, inserted), changeContext)])
+  yield* appendInserted(context, [inserted], changeContext)
   return inserted
 })
 
@@ -65,6 +72,13 @@ const withFirstRevisions = Effect.fnUntraced(function*(context: HistoryContext, 
   )
 })
 
+const appendInserted = (context: HistoryContext, inserted: ReadonlyArray<Document>, changeContext: ChangeContext) =>
+  Effect.flatMap(storedStates(context, inserted), (documents) =>
+    appendEntries(
+      context,
+      documents.map((document) => entryOf("insert", document, revisionOf(context, document), changeContext))
+    ))
+
 /** Inserts all documents in one transaction. A rejected document prevents the others; the result has the failures. */
 const insertAllOrNone = (
   context: HistoryContext,
@@ -79,10 +93,7 @@ const insertAllOrNone = (
         const inserted = yield* withFirstRevisions(context, documents)
         const result = yield* context.collection.insertMany(inserted, options)
         if (result.failures.length > 0) return yield* Effect.fail(new InsertRejected(result.failures))
-        yield* appendEntries(
-          context,
-          inserted.map((document) => entryOf("insert", document, revisionOf(context, document), changeContext))
-        )
+        yield* appendInserted(context, inserted, changeContext)
         return result
       })
     ).pipe(Effect.catchIf(

@@ -13,6 +13,7 @@ import type { ModelLike } from "../../Model/internal.ts"
 import { chunksOf } from "../collection/chunksOf.ts"
 import { targetsOf } from "../collection/documentTargets.ts"
 import type { CollectionOperation, Scope, Updated, UpdateName } from "../collection/modelCollection.ts"
+import { viewOf } from "../collection/storedCollection.ts"
 import type { Document, Filter, Update, UpdateResult } from "../DocumentStore.ts"
 import type { StoreError } from "../RepositoryError.ts"
 import type { Change } from "./history.ts"
@@ -24,6 +25,7 @@ import {
   inHistoryTransaction,
   removalOf,
   revisionOf,
+  storedStates,
   withNextRevision,
   withRevision
 } from "./historyContext.ts"
@@ -43,6 +45,7 @@ export const makeHistoryWriter = (
     collection,
     all,
     store,
+    isEarlier: viewOf(model) !== undefined,
     modelVersion
   }
   return {
@@ -65,7 +68,8 @@ const replace = (context: HistoryContext, filter: Filter, document: Document, up
       if (before === undefined) return upsert ? yield* insertOne(context, document, changeContext) : undefined
       const after = withRevision(context, document, revisionOf(context, before) + 1)
       yield* context.collection.replaceOne(filter, after)
-      yield* appendChange(context, "replace", before, after, changeContext)
+      const [stored = after] = yield* storedStates(context, [after])
+      yield* appendChange(context, "replace", before, stored, changeContext)
       return after
     })
   )
