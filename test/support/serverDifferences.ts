@@ -160,6 +160,7 @@ const secantus = {
   },
   binsOfDates: "It counts the bins of $dateTrunc by the offset of the date.",
   emptyMatches: "It finds an empty match at the end of a text.",
+  expressionsOfItems: "It accepts $expr in $elemMatch and $pull, which MongoDB rejects.",
   projectedItems: "It gives an item by $elemMatch in its place, and takes {} in a projection.",
   transactionTimes:
     "It gives each write of a transaction a time of its own, so that a change does not tell its transaction.",

@@ -81,7 +81,7 @@ export const documentStoreContract = <E>(
     updateContract(it, differs)
     positionalContract(it, differs)
     positionalCasesContract(it, differs)
-    refusalContract(it)
+    refusalContract(it, differs)
     pipelineContract(it)
     pipelineUpdateContract(it, differs)
     lookupContract(it, differs)

@@ -9,8 +9,11 @@ import type { QueryField } from "./queryFields.ts"
 
 type Values = { readonly [key: string]: unknown }
 
-/** Translates a filter into the store's terms: allowed operators on visible paths, values decoded by their fields. */
-export const guardFilter = (filter: unknown, context: ExpressionContext, prefix = ""): Values => {
+/**
+ * Translates a filter into the store's terms: allowed operators on visible paths, values decoded by their fields. A filter of the
+ * elements of a list has the path of the list, and a dot, as its `prefix`.
+ */
+export const guardFilter = (filter: unknown, context: ExpressionContext, prefix?: string): Values => {
   const { report } = context
   if (!isPlainObject(filter)) {
     report.reject("NotConditions")
@@ -23,7 +26,12 @@ export const guardFilter = (filter: unknown, context: ExpressionContext, prefix 
   )
 }
 
-const guardTop = (operator: string, operand: unknown, context: ExpressionContext, prefix: string): unknown => {
+const guardTop = (
+  operator: string,
+  operand: unknown,
+  context: ExpressionContext,
+  prefix: string | undefined
+): unknown => {
   const { access, report } = context
   switch (operator) {
     case "$and":
@@ -33,6 +41,8 @@ const guardTop = (operator: string, operand: unknown, context: ExpressionContext
       report.reject("Filters", { operator })
       return operand
     case "$expr":
+      // Its paths would be those of an element, and are guarded as those of the document.
+      if (prefix !== undefined) report.reject("OfDocument", { operator })
       return guardExpression(operand, context)
     case "$comment":
       if (typeof operand !== "string") report.reject("Text", { operator })
@@ -67,20 +77,20 @@ const guardField = (
   key: string,
   operand: unknown,
   context: ExpressionContext,
-  prefix: string
+  prefix: string | undefined
 ): readonly [path: string, condition: unknown] => {
   const { access, isModel, report } = context
   if (!isModel) {
     if (key === "" || isUnsafePath(key)) report.reject("NotPath", { path: JSON.stringify(key) })
     return [key, guardCondition(operand, undefined, context)]
   }
-  const field = access.field(prefix === "" ? storedName(key, access) : prefix + key)
+  const field = access.field(prefix === undefined ? storedName(key, access) : prefix + key)
   if (field === undefined) {
-    report.reject("NotField", { path: JSON.stringify(prefix + key) })
+    report.reject("NotField", { path: JSON.stringify(`${prefix ?? ""}${key}`) })
     return [key, operand]
   }
   // Paths within an element are relative to it.
-  return [prefix === "" ? field.path : key, guardCondition(operand, field, context)]
+  return [prefix === undefined ? field.path : key, guardCondition(operand, field, context)]
 }
 
 const guardCondition = (operand: unknown, field: QueryField | undefined, context: ExpressionContext): unknown =>
@@ -190,7 +200,7 @@ const guardElement = (operand: unknown, field: QueryField | undefined, context: 
     return operand
   }
   const [first = ""] = Object.keys(operand)
-  const isOfValues = first.startsWith("$") && !["$and", "$or", "$nor"].includes(first)
+  const isOfValues = first.startsWith("$") && !["$and", "$or", "$nor", "$expr"].includes(first)
   if (isOfValues) return guardOperators(operand, field, context)
   if (field !== undefined && !(field.isList && field.isDocument)) {
     report.reject("NoElements", { path: JSON.stringify(field.name) })

@@ -106,6 +106,7 @@ export const de: { readonly [K in keyof typeof en]: string } & { readonly [key: 
   "errors.query.Array": "{operator} braucht eine Liste",
   "errors.query.TooManyValues": "{operator} nimmt höchstens {limit} Werte an",
   "errors.query.Element": "$elemMatch braucht einen Filter oder Operatoren",
+  "errors.query.OfDocument": "{operator} ist in $elemMatch nicht erlaubt",
   "errors.query.NoElements": "{path} ist keine Liste von Objekten mit Feldern",
   "errors.query.ComparedAsWhole": "{path} ist als Ganzes nicht vergleichbar, nur nach einzelnen Feldern",
   "errors.query.Value": "{path} nimmt {value} nicht an",

@@ -102,6 +102,7 @@ export const en = {
   "errors.query.Array": "{operator} needs an array",
   "errors.query.TooManyValues": "{operator} can't take more than {limit} values",
   "errors.query.Element": "$elemMatch needs a filter or operators",
+  "errors.query.OfDocument": "{operator} can't be used within $elemMatch",
   "errors.query.NoElements": "{path} is not a list of what has fields",
   "errors.query.ComparedAsWhole": "{path} can't be compared as a whole: name its fields",
   "errors.query.Value": "{path} can't take {value}",

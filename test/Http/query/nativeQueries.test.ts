@@ -172,6 +172,14 @@ describe("a query of a client", () => {
     }
     assertBad(refusedFilter({ visits: { $elemMatch: { pin: "2222" } } }), /"visits.pin" is not a field/)
     assertBad(refusedFilter({ visits: { $all: [{ $elemMatch: { pin: "2222" } }] } }), /"visits.pin" is not a field/)
+    const ofElement = { $expr: { $eq: ["$name", "2222"] } }
+    for (const element of [ofElement, { place: "Bern", ...ofElement }, { $nor: [{ $and: [{ $or: [ofElement] }] }] }]) {
+      assertBad(refusedFilter({ visits: { $elemMatch: element } }), /\$expr can't be used within \$elemMatch/)
+      assertBad(refusedFilter({ visits: { $all: [{ $elemMatch: element }] } }), /\$expr can't be used within/)
+      assertBad(refusedFilter({ visits: { $not: { $elemMatch: element } } }), /\$expr can't be used within/)
+      const stages = [{ $project: { x: "$visits" } }, { $match: { x: { $elemMatch: element } } }]
+      assertBad(refusedPipeline(stages), /\$expr can't be used within/)
+    }
     // Who could compare the whole could guess what is in it.
     for (const value of [{ city: "Bern", pin: "1111" }, { city: "Bern" }, { $gt: { city: "Bern", pin: "1" } }]) {
       assertBad(refusedFilter({ home: value }), /as a whole|can't take/)

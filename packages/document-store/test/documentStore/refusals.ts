@@ -1,10 +1,11 @@
 import { assert } from "@effect/vitest"
 import { Effect, Stream } from "effect"
+import type { Differs } from "../../../../test/support/serverDifferences.ts"
 import type { Document, Filter, FindOptions, Update } from "../../src/DocumentStore.ts"
 import { collectionOf, type Store, type Tests } from "./collection.ts"
 
 /** What is malformed is refused, never ignored, and changes nothing. */
-export const refusalContract = (it: Tests) => {
+export const refusalContract = (it: Tests, differs: Differs) => {
   type Call = (store: Store, collection: string) => Effect.Effect<unknown, { readonly _tag: string }>
 
   const refuses = Effect.fnUntraced(function*(documents: ReadonlyArray<Document>, calls: ReadonlyArray<Call>) {
@@ -18,6 +19,7 @@ export const refusalContract = (it: Tests) => {
 
   it.effect.each<[string, Filter]>([
     ...malformedFilters,
+    ...differs("expressionsOfItems") ? [] : expressionsOfItems,
     ["an unknown operator of a field beside a known one", { a: { $gte: 1, $foo: 1 } }],
     ["values beside an $elemMatch in $all", { l: { $all: [1, { $elemMatch: { $gt: 0 } }] } }],
     ["an $elemMatch beside values in $all", { l: { $all: [{ $elemMatch: { $gt: 0 } }, 1] } }],
@@ -93,6 +95,9 @@ export const refusalContract = (it: Tests) => {
     ["pushes with an unknown modifier", { $push: { l: { $each: [1], $foo: 1 } } }],
     ["adds each of what is no list", { $addToSet: { l: { $each: 1 } } }],
     ["pulls by an unknown operator", { $pull: { l: { $foo: 1 } } }],
+    ...differs("expressionsOfItems") ? [] : [
+      ["pulls by an expression", { $pull: { l: { $or: [{ $expr: { $eq: ["$x", 1] } }] } } }] satisfies [string, Update]
+    ],
     ["increments a text", { $inc: { s: 1 } }],
     ["increments null", { $inc: { nil: 1 } }],
     ["multiplies a text", { $mul: { s: 2 } }],
@@ -249,6 +254,11 @@ const malformedFilters: Array<[string, Filter]> = [
   ["a pattern that is no text", { a: { $regex: 1 } }],
   ["an unknown option of a pattern", { a: { $regex: "a", $options: "q" } }],
   ["options without a pattern", { a: { $options: "i" } }]
+]
+
+const expressionsOfItems: ReadonlyArray<[string, Filter]> = [
+  ["an expression of an item", { l: { $elemMatch: { x: 1, $expr: { $eq: ["$x", 1] } } } }],
+  ["an expression in a branch of an item", { l: { $elemMatch: { $and: [{ $expr: { $eq: ["$x", 1] } }] } } }]
 ]
 
 const documents: ReadonlyArray<Document> = [

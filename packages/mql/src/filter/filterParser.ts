@@ -39,6 +39,8 @@ export class FilterParser {
   readonly constraints: Array<Constraint> = []
   readonly equalities: Array<readonly [path: string, value: unknown]> = []
   readonly #context: ExpressionContext
+  /** Whether what is parsed is of the items of a list. */
+  #isOfItems = false
 
   constructor(context: ExpressionContext) {
     this.#context = context
@@ -64,9 +66,13 @@ export class FilterParser {
 
   /** The condition of an `$elemMatch` or a `$pull`. */
   item(condition: Document): ValueCondition {
-    return isValueCondition(condition)
+    const isWithinItems = this.#isOfItems
+    this.#isOfItems = true
+    const accepts = isValueCondition(condition)
       ? this.operators("", condition, false).accepts
       : itemTest(this.filter(condition, false).test)
+    this.#isOfItems = isWithinItems
+    return accepts
   }
 
   #top(operator: string, operand: unknown, isRequired: boolean): Clause {
@@ -76,7 +82,9 @@ export class FilterParser {
       case "$nor":
         return this.#branches(operator, operand, isRequired)
       case "$expr":
-        return this.#expression(operand)
+        return this.#isOfItems
+          ? reject("$expr is of a document, and can't be used in $elemMatch or $pull")
+          : this.#expression(operand)
       case "$sampleRate":
         return this.#expression({ $sampleRate: operand })
       case "$jsonSchema":
