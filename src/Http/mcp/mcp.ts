@@ -81,13 +81,12 @@ export const makeMcp = Effect.fnUntraced(function*<R extends Route>(parts: Parts
   const router = yield* Effect.provideService(HttpRouter.make, HttpRouter.RouterConfig, routerConfig)
   const own = yield* ownRegistrations(options, within, new Set(tools.map(({ tool }) => tool.name)))
   const registrations = Layer.mergeAll(
-    Layer.effectDiscard(
-      Effect.flatMap(McpServer.McpServer, (server) => Effect.forEach(tools, (one) => register(server, one, within)))
-    ),
-    McpServer.visibility(({ method, target }) => {
-      const one = tools.find(({ isTarget }) => isTarget(target))
-      return one === undefined ? Effect.succeed(true) : isVisible(one, method.endsWith("/list"))
-    }, { global: true }),
+    // Each has its own check: the protocol finds a document by other spellings of its address, too.
+    Layer.effectDiscard(Effect.forEach(tools, (one) =>
+      Effect.provide(
+        register(one, within),
+        McpServer.visibility(({ method }) => isVisible(one, method.endsWith("/list"))).layer
+      ))),
     own.layer
   )
   const server = McpServer.layerHttp({
@@ -133,7 +132,9 @@ export const makeMcp = Effect.fnUntraced(function*<R extends Route>(parts: Parts
     return text.includes("\"error\":{") ? `${uri} can't be followed` : undefined
   })
   const followingOf: FollowingOf = (uri) => {
-    const one = tools.find(({ documents, isTarget }) => documents !== undefined && isTarget(uri))
+    const one = tools.find(({ documents }) =>
+      documents !== undefined && (uri === documents.schema || uri.startsWith(documents.at))
+    )
     if (one === undefined) return options.registrations && { problem: unreadable(uri), follow: own.follow(uri) }
     const id = decoded(uri.slice(one.documents?.at.length))
     const following = uri === one.documents?.schema || id === undefined ? undefined : one.followingOf?.(id)
@@ -238,8 +239,6 @@ interface OpenTool {
   readonly tool: Tool
   /** One of them is needed; none if there are no scopes. */
   readonly scopes: ReadonlyArray<string>
-  /** Whether a request is for it, by the name of the tool or the address of a document. */
-  readonly isTarget: (target: string) => boolean
   readonly mayAsk: Effect.Effect<boolean, never, HttpServerRequest.HttpServerRequest>
   readonly result: (context: RequestContext, given: Node) => Effect.Effect<McpSchema.CallToolResult>
   /** Where its documents are, if it gets one by its identifier. */
@@ -292,9 +291,6 @@ const openTools = Effect.fnUntraced(function*<R extends Route>({
       return {
         tool,
         scopes,
-        isTarget: (target: string) =>
-          target === tool.name ||
-          (documents !== undefined && (target === documents.schema || target.startsWith(documents.at))),
         mayAsk: mayAsk(route),
         result: (context: RequestContext, given: Node) =>
           Effect.map(ask(context, given), (answer) => resultOf(tool, answer, maxResultSize)),
@@ -313,12 +309,14 @@ const documentsOf = (registration: string) => ({
 })
 
 const register = Effect.fnUntraced(function*(
-  server: McpServer.McpServer["Service"],
   { documents, result, tool }: OpenTool,
   within: Effect.Effect<RequestContext>
 ) {
   const { description, inputSchema, isIdempotent, isReading, name, outputSchema, title } = tool
   const annotations = Context.empty()
+  const server = yield* McpServer.McpServer
+  // The protocol finds in them who may see what is registered.
+  const services = yield* Effect.context<never>()
   yield* server.addTool({
     tool: new McpSchema.Tool({
       name,
@@ -335,6 +333,7 @@ const register = Effect.fnUntraced(function*(
       }
     }),
     annotations,
+    services,
     handle: (given: unknown) => Effect.flatMap(within, (context) => result(context, nodeOf(given)))
   })
   if (documents === undefined) return
@@ -347,6 +346,7 @@ const register = Effect.fnUntraced(function*(
       mimeType
     }),
     annotations,
+    services,
     // A colon begins a parameter.
     routerPath: `${documents.at.replace(":", "::")}:0`,
     completions: {},
@@ -364,6 +364,7 @@ const register = Effect.fnUntraced(function*(
   yield* server.addResource({
     resource: new McpSchema.Resource({ uri, name: uri.slice(scheme.length), mimeType }),
     annotations,
+    services,
     handle: Effect.succeed({ contents: [{ uri, mimeType, text: JSON.stringify(outputSchema) }] })
   })
 })

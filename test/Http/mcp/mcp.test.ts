@@ -21,6 +21,22 @@ const Products = Resource.make(Product, { methods })
   .grant(Role("editor"), { methods })
   .grant(Role("reader"), { methods: ["GET"], hide: ["cost"] })
 
+class Secret extends Model.Class<Secret>()("Secret", { id: Model.id(), text: Schema.String }) {}
+
+const Secrets = Resource.make(Secret, { methods: ["GET"] }).grant(Role("editor"), { methods: ["GET"] })
+
+/** Addresses of one document, and of the schema of its registration, as the protocol reads them. */
+const spellings = [
+  "appkernel://secrets/S1",
+  "appkernel:/secrets/S1",
+  "appkernel:///secrets/S1",
+  "/appkernel://secrets/S1",
+  "appkernel://secret%73/S1",
+  "appkernel://secrets//S1",
+  "appkernel://secrets/S1/",
+  "appkernel://schemas/secrets"
+]
+
 const Payments = Service.make("Payments")
   .operation("pay", {
     method: "POST",
@@ -276,6 +292,28 @@ describe("An MCP server", () => {
         headers.get("www-authenticate"),
         "resource_metadata=\"https://shop.example.com/.well-known/oauth-protected-resource/mcp\", scope=\"read write\""
       )
+    }))
+
+  it.effect("has documents by the scopes of a token, however their addresses are spelt", () =>
+    Effect.gen(function*() {
+      const { baseUrl, repositories, token } = yield* registered.register(Secrets, { urlBase: "/" }).enableSecurity()
+        .enableMcp({ expose: { read: ["products.get"], secrets: ["secrets.get"] } }).test()
+      yield* repositories.secrets.insert(new Secret({ id: "S1", text: "hidden" }))
+      const contentsFor = Effect.fnUntraced(function*(scope: string) {
+        const made = yield* token({ subject: "a", roles: ["editor"], claims: { scope } })
+        const { send } = yield* sessionOf(`${baseUrl}/mcp`, { authorization: `Bearer ${Redacted.value(made)}` })
+        const read = Effect.forEach(spellings, (uri) => Effect.map(send("resources/read", { uri }), ({ text }) => text))
+        const { text: templates } = yield* send("resources/templates/list", {})
+        const { text: resources } = yield* send("resources/list", {})
+        return { read: yield* read, listed: templates + resources }
+      })
+      const allowed = yield* contentsFor("secrets")
+      for (const text of allowed.read) assert.match(text, /hidden|\\"text\\"/u)
+      assert.include(allowed.listed, "secrets")
+      const refused = yield* contentsFor("read")
+      for (const text of refused.read) assert.match(text, /"error":.*not found/u)
+      assert.include(refused.listed, "products")
+      assert.notInclude(refused.listed, "secrets")
     }))
 
   it.effect("writes the audit log with the names of the tools", () =>
