@@ -92,7 +92,9 @@ export const addresses = ({ credentialsNeeded, field, respond, respondBadRequest
   const open: ResponseEffect = Effect.withFiber<HttpServerResponse.HttpServerResponse, HandlerFailure>((fiber) => {
     const { params } = Context.getUnsafe(fiber.context, HttpRouter.RouteContext)
     const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
-    const path = request.url.split("?", 1)[0]!.split("/signed/", 1)[0]!
+    // A document's identifier may be `signed`, too.
+    const [url = ""] = request.url.split("?", 1)
+    const path = url.slice(0, url.lastIndexOf("/signed/"))
     const signature = params["signature"] ?? ""
     const free = Result.getOrUndefined(opened(signature, path, false))
     const signed = free ?? Result.getOrUndefined(opened(signature, path, true))

@@ -899,6 +899,18 @@ describe("rights to files", () => {
       assert.strictEqual((yield* anonymous("GET", href)).status, 404)
     }))
 
+  it.effect("have signed addresses whatever the identifier of the document is", () =>
+    Effect.gen(function*() {
+      const { call } = yield* started
+      for (const id of ["signed", "address"]) {
+        const body = JSON.stringify({ id, owner: "ann" })
+        assert.strictEqual((yield* call("POST", "", { body, headers: json })).status, 201)
+        assert.strictEqual((yield* call("PUT", `/${id}/picture`, put)).status, 200)
+        const { body: { href } } = yield* call("POST", `/${id}/picture/address`)
+        assert.deepStrictEqual((yield* call("GET", href)).bytes, put.body)
+      }
+    }))
+
   it.effect("are at a signed address that is bound those of its caller alone", () =>
     Effect.gen(function*() {
       const { admin, anonymous, as, id } = yield* setUp
