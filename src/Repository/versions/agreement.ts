@@ -86,9 +86,12 @@ export const agreementReader = (
         return state
       })
 
+  // A transaction that has read what is said, and writes an earlier version, can't commit once more is said.
+  const isProtected = store.isolation === "serializable"
   /** A snapshot from before the end of an upgrade has documents of earlier versions. */
   const within = (state: State, snapshot: object | undefined): Effect.Effect<State, ReadError> => {
-    if (snapshot === undefined || state.earliest === first) {
+    const isKnown = state.earliest === first && (state.written === versions.newest || !isProtected)
+    if (snapshot === undefined || isKnown) {
       first ??= state.earliest
       return Effect.succeed(state)
     }

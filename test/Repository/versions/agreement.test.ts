@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, Deferred, Duration, Effect, Fiber, Schema, Stream } from "effect"
 import { RetryClock } from "../../../packages/document-store/src/shared/retryOnConflict.ts"
 import { DocumentStore, EmbeddedStore, Model, Repository, Upgrade } from "../../../src/index.ts"
-import { storeMatrix } from "../../support/storeMatrix.ts"
+import { embeddedStores, storeMatrix } from "../../support/storeMatrix.ts"
 
 class Person extends Model.Class<Person>()("Person", { id: Model.id(), fullName: Schema.String }, {
   versions: [Model.was.renamed("name", "fullName")]
@@ -24,7 +24,7 @@ const withAgreementClock = <A, E, R>(use: (pass: (seconds: number) => void) => E
         passed += seconds * 1000
       }),
       RetryClock,
-      { ...clock, currentTimeMillisUnsafe: () => passed }
+      { ...clock, sleep: (duration) => clock.sleep(duration), currentTimeMillisUnsafe: () => passed }
     )
   })
 
@@ -74,6 +74,35 @@ storeMatrix((name, layer) => {
           assert.strictEqual(yield* found, 1)
           yield* Deferred.succeed(said, undefined)
           assert.deepStrictEqual(yield* Fiber.join(long), [1, 1])
+        })
+      ).pipe(Effect.provide(layer), Effect.scoped))
+  })
+})
+
+embeddedStores((name, layer) => {
+  describe(`the agreement about forms, where transactions are serializable / ${name}`, () => {
+    it.live("holds for a transaction that commits after an upgrade which it has not seen", () =>
+      withAgreementClock((pass) =>
+        Effect.gen(function*() {
+          const store = yield* DocumentStore.DocumentStore
+          yield* store.insertOne("Person", { _id: "old", name: "Old" })
+          const people = yield* Repository.make(Person)
+          yield* people.count(($) => $.fullName.equals("Old"))
+          const [begun, said] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+          const long = yield* Effect.forkChild(store.transaction(Effect.gen(function*() {
+            yield* people.insert(new Person({ id: "new", fullName: "New" }))
+            yield* Deferred.succeed(begun, undefined)
+            yield* Deferred.await(said)
+          })))
+          yield* Deferred.await(begun)
+          yield* raise({ understood: 2 })
+          pass(3)
+          yield* Stream.runDrain(Upgrade.upgrade(Person))
+          yield* Deferred.succeed(said, undefined)
+          yield* Fiber.join(long)
+          pass(3)
+          assert.strictEqual(yield* people.count(($) => $.fullName.equals("New")), 1)
+          assert.deepStrictEqual((yield* Upgrade.storedForms(Person)).stored, [{ form: 2, documents: 2 }])
         })
       ).pipe(Effect.provide(layer), Effect.scoped))
   })
