@@ -242,18 +242,22 @@ const requestDecision = (
     subjectFilter: (subject: string) => policy.subjectFilter(subject, undefined)
   })
   const decide = (model: ModelLike, own: ReadonlyArray<ModelPolicy>): Effect.Effect<ModelDecision, ReadError> => {
-    // Rows of a form are about its own fields: they say nothing of the documents as the model has them.
-    const saysOf = (policy: ModelPolicy) => (grant: EffectiveGrant) =>
-      policy.model === model || (grant.rows === undefined && grant.check === undefined)
+    // What a grant of a form says of rows and fields is about that form: of the documents as the model has them it opens none. It still
+    // is a grant of its kind, in whose place another kind's would count.
+    const saidBy = (policy: ModelPolicy) => (grant: EffectiveGrant): EffectiveGrant =>
+      policy.model === model ||
+        (grant.rows === undefined && grant.check === undefined && grant.fields === undefined)
+        ? grant
+        : { ...grant, rows: nothing, check: nothing, fields: undefined }
     const grants = Effect.forEach(
       own,
       (policy) => effectiveGrants(policy.rules, policy.ids, { ...about(policy), document: Effect.succeedNone })
     )
     return Effect.map(readable(grants), (all) => ({
-      read: own.flatMap((policy, i) => policy.forPrivilege(all[i]!, "read").filter(saysOf(policy))),
+      read: own.flatMap((policy, i) => policy.forPrivilege(all[i]!, "read").map(saidBy(policy))),
       write: [],
       rows: filtersOfHandler(
-        (privilege) => own.flatMap((policy, i) => policy.forPrivilege(all[i]!, privilege).filter(saysOf(policy))),
+        (privilege) => own.flatMap((policy, i) => policy.forPrivilege(all[i]!, privilege).map(saidBy(policy))),
         endpoint?.isOperation === true && endpoint.model === model ? endpoint.own.rows : undefined
       ),
       rowsBy: filtersOfMethod,

@@ -216,6 +216,12 @@ const Counting = Service.make("counting").operation(
   () => Effect.flatMap(Repository.for(Note), (notes) => notes.count())
 )
 
+const Removing = Service.make("removing").operation(
+  "notes",
+  { method: "POST", success: Schema.Int, require: Role("writer") },
+  () => Effect.flatMap(Repository.for(Note), (notes) => notes.deleteMany(($) => $.owner.notEquals("none")))
+)
+
 const engine = KernelEngine.make("notes").register(Counting).enableSecurity()
 
 const threeNotes = Effect.gen(function*() {
@@ -244,6 +250,16 @@ describe("a handler", () => {
       })
       const { as } = yield* engine.register(resource).test({ store: storeOf() })
       assert.strictEqual(yield* Effect.map((yield* as(ann)).countings.notes(), ({ result }) => result), 0)
+    }))
+
+  it.effect("writes nothing by a grant of a form to read, beside one of its own rows to write", () =>
+    Effect.gen(function*() {
+      const resource = Resource.make(FirstNote, { methods: ["GET", "DELETE"] })
+        .grant(Role("writer"), { methods: "GET" })
+        .grant(Role("writer"), { methods: "DELETE", rows: ({ subject }) => ($) => $.by.equals(subject) })
+      const { as, store } = yield* engine.register(resource).register(Removing).test({ store: storeOf() })
+      assert.strictEqual(yield* Effect.map((yield* as(ann)).removings.notes(), ({ result }) => result), 0)
+      assert.strictEqual(yield* store.count("Note", {}), 3)
     }))
 
   it.effect("reaches all documents that a form opens", () =>

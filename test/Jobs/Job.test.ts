@@ -402,6 +402,21 @@ describe("A schedule", () => {
       assert.deepStrictEqual(runs, ["2030-03-01T04:00:00.000Z"])
     }).pipe(Effect.provide(EmbeddedStore.layerMemory)))
 
+  it.effect("whose expression has changed runs at the next time of both", () =>
+    Effect.gen(function*() {
+      yield* at("2030-03-01T12:30:00Z")
+      const runs: Array<string> = []
+      const store = yield* DocumentStore.DocumentStore
+      yield* Effect.scoped(processOf(store, runs, {}, "0 * * * *"))
+      yield* at("2030-03-01T12:40:00Z")
+      const { idle } = yield* processOf({ ...store }, runs, {}, "*/30 * * * *")
+      for (const _ of [1, 2]) {
+        yield* TestClock.adjust("30 minutes")
+        yield* idle
+      }
+      assert.deepStrictEqual(runs, ["2030-03-01T13:00:00.000Z", "2030-03-01T13:30:00.000Z"])
+    }).pipe(Effect.provide(EmbeddedStore.layerMemory)))
+
   it.effect.each(
     [
       ["once", ["2030-03-01T02:00:00.000Z"]],

@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Ref, Schema } from "effect"
 import { TestClock } from "effect/testing"
+import { inspect } from "node:util"
 import { SMTPServer } from "smtp-server"
 import { EmbeddedStore, Job, KernelEngine, Mailer, Model, Repository, Resource } from "../../src/index.ts"
 import { freePort } from "../support/processes.ts"
@@ -84,6 +85,14 @@ describe("Mailer", () => {
         assert.lengthOf(received, 201)
       }).pipe(Effect.provide(Mailer.layerSmtp({ url, from })))
     }).pipe(Effect.scoped))
+
+  it.effect("names its key, and not its password, where the address of the server can't be read", () =>
+    Effect.gen(function*() {
+      const layer = Mailer.layerSmtp({ url: "smtps://shop:S3cr#t@mail.example.org", from })
+      const exit = yield* Effect.exit(Effect.provide(Mailer.Mailer, layer))
+      assert.include(inspect(exit, { depth: 9 }), "mail.url")
+      assert.notInclude(inspect(exit, { depth: 9 }), "S3cr")
+    }))
 
   it.live("says what a server refuses, what may work later, and that there is no server", () =>
     Effect.gen(function*() {

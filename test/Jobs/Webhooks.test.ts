@@ -613,6 +613,42 @@ describe("Webhooks", () => {
       assert.deepStrictEqual([none.received.length, buyer.received.length], [0, 1])
     }))
 
+  it.effect("tell no deletion of a document outside of the owner's rows, also where all fields are shown", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(Date.now())
+      class Doc extends Model.Class<Doc>()("Doc", { id: Model.id(), team: Schema.String }, { logged: true }) {}
+      const Docs = Resource.make(Doc, { methods: ["GET", "POST", "DELETE"] })
+        .grant(Role("member"), { rows: () => ($) => $.team.equals("red") })
+        .require(Role("staff"))
+      const store = Accounts.fromModel(User, { login: "email", secret: "password" }).pipe(
+        Layer.provideMerge(EmbeddedStore.layerMemory)
+      )
+      const { as, idle, repositories } = yield* KernelEngine.make("docs")
+        .register(Docs)
+        .register(Subscriptions, { segment: "subscriptions", name: "subscriptions" })
+        .register(Resource.make(User, { methods: ["PATCH"] }).require(Role("staff")))
+        .enableSecurity()
+        .enableWebhooks({ "doc.created": Docs, "doc.deleted": Docs }, local)
+        .test({ store })
+      for (const [id, role] of [["ann", "member"], ["boss", "staff"]] as const) {
+        yield* repositories.users.insert(
+          yield* Model.finalise(User, { id, email: `${id}@example.org`, password: "12345678", roles: [role] })
+        )
+      }
+      const { received, url } = yield* receiver()
+      const ann = yield* as({ subject: "ann", roles: ["member"] })
+      yield* ann.subscriptions.create({ payload: { url, types: ["doc.created", "doc.deleted"], secret } })
+      const boss = yield* as({ subject: "boss", roles: ["staff"] })
+      for (const team of ["red", "blue"]) {
+        const { result: id } = yield* boss.docs.create({ payload: { team } })
+        yield* idle
+        yield* boss.docs.delete({ params: { id } })
+        yield* idle
+      }
+      const toldOf = received.map(({ body }) => JSON.parse(body)).map(({ data, type }) => [type, data.team])
+      assert.deepStrictEqual(toldOf, [["doc.created", "red"], ["doc.deleted", "red"]])
+    }))
+
   it.effect("keep nothing of a deleted document that its model omits", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(Date.now())

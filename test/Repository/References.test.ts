@@ -2,9 +2,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Random, Schema } from "effect"
 import { TestClock } from "effect/testing"
-import { DocumentStore } from "../../packages/document-store/src/DocumentStore.ts"
+import { DocumentStore, type Filter } from "../../packages/document-store/src/DocumentStore.ts"
 import * as Model from "../../src/Model/Model.ts"
 import * as Repository from "../../src/Repository/Repository.ts"
+import { withFilters } from "../support/decisions.ts"
 import { Code, Folder, Patient, Step, Visit, Ward } from "../support/references.ts"
 import { storeMatrix } from "../support/storeMatrix.ts"
 
@@ -75,6 +76,20 @@ storeMatrix((name, layer) =>
           yield* patients.deleteAll
         }))
 
+      it.effect("a save tells nothing of what a document refers to that the caller does not see", () =>
+        Effect.gen(function*() {
+          const { patients, visits } = yield* all
+          yield* patients.bulkInsert(["P1", "P7", "P8"].map((id) => patientOf(id)))
+          yield* visits.insert(visitOf("V9", "P7"))
+          const rows: Filter = { _id: { $in: ["V1", "P1"] } }
+          const asCaller = withFilters({ rows: () => rows, check: () => rows })
+          const tags = yield* Effect.forEach(["P7", "P8", "none"], (patient) =>
+            tagOf<unknown, { readonly _tag: string }, never>(asCaller(visits.save(visitOf("V9", patient)))))
+          assert.deepStrictEqual(tags, ["ValidationException", "ValidationException", "ValidationException"])
+          yield* visits.deleteAll
+          yield* patients.deleteAll
+        }))
+
       it.effect("a bulk insert keeps what comes before a reference that leads nowhere", () =>
         Effect.gen(function*() {
           const { patients, visits } = yield* all
@@ -91,7 +106,10 @@ storeMatrix((name, layer) =>
               Effect.flip(visits.bulkInsert(list, { ordered })),
               (error) =>
                 error._tag === "BulkInsertFailed"
-                  ? [error.insertedCount, ...error.failures.map(({ error, index }) => `${index} ${error._tag}`)]
+                  ? [
+                    error.insertedCount,
+                    ...error.failures.map(({ error, index }) => `${index} ${error._tag}`)
+                  ]
                   : [error._tag]
             )
           assert.deepStrictEqual(yield* failuresOf(true), [2, "2 ValidationException"])

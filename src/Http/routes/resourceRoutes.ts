@@ -218,8 +218,7 @@ export const viewedHandlers = (
           list: plain.list,
           get: plain.get,
           aggregate: plain.aggregate,
-          changes: plain.changes,
-          embeddable: plain.embeddable
+          changes: plain.changes
         }
         : viewed
     })

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
 import { createTransport } from "nodemailer"
+import { DeclarationError } from "../../internal/declarationError.ts"
 import { type Mail, MailFailed } from "./mail.ts"
 
 /** Opens connections when there are mails, and closes them with the scope. `id` is that of the mail in the outside world. */
@@ -12,7 +13,9 @@ export const smtp = (
 ): Effect.Effect<(mail: Mail, id: string | undefined) => Effect.Effect<void, MailFailed>, never, Scope.Scope> =>
   Effect.map(
     Effect.acquireRelease(
-      Effect.sync(() => createTransport({ url, pool: true, ...times })),
+      Effect.suspend(() =>
+        URL.canParse(url) ? Effect.sync(() => createTransport({ url, pool: true, ...times })) : Effect.die(unreadable)
+      ),
       (transport) => Effect.sync(() => transport.close())
     ),
     (transport) => ({ bcc, cc, replyTo, to, ...mail }, id) =>
@@ -35,6 +38,11 @@ export const smtp = (
   )
 
 // internal
+
+// Without the address, which has a password.
+const unreadable = new DeclarationError(
+  "The address of the mail server (mail.url) is no URL: special characters of its password are percent-encoded"
+)
 
 const times = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 60_000 }
 

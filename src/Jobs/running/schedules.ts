@@ -41,8 +41,10 @@ export const scheduledOf = ({ expression, name, options, run: work }: Schedule):
     const at = DateTime.formatIso(DateTime.makeUnsafe(due))
     // Before the work, which may end the process. Of the times that have passed, "each" has the next one.
     yield* enqueueNext(missed === "each" ? due : now)
-    // It was enqueued by an earlier version of the service.
-    if (expression !== written) return yield* Effect.logWarning(`The schedule ${name} is not for ${at} any more`)
+    // An earlier version of the service has enqueued it, for a time that may be one of this version as well.
+    if (expression !== written && nextAfter(due - 1) !== due) {
+      return yield* Effect.logWarning(`The schedule ${name} is not for ${at} any more`)
+    }
     if (missed === "skip" && (yield* firstTaken(described.name, id, now)) - due > late) {
       return yield* Effect.logWarning(`The schedule ${name} has missed ${at}`)
     }

@@ -27,8 +27,6 @@ export const installReferences = (store: DocumentStore["Service"], model: ModelL
   })
 
 interface CheckOptions {
-  /** The collection of the model without the row filters of callers. */
-  readonly all: ModelCollection
   readonly collection: ModelCollection
   /** The documents of another model that the caller may refer to. */
   readonly collectionOf: (model: ModelLike) => ModelCollection
@@ -44,7 +42,7 @@ interface Added {
 /** Adds the checks to a writer: a new reference to a missing document is a `ValidationException`. */
 export const checkingReferences = (model: ModelLike, writer: ModelWriter, options: CheckOptions): ModelWriter => {
   const fields = checkedReferencesOf(model)
-  const { all, collection, store } = options
+  const { collection, store } = options
   const targets = new Map(fields.map(({ target }) => [target().modelName, options.collectionOf(target())]))
   const locked = lockedTargetsOf(fields)
 
@@ -132,7 +130,8 @@ export const checkingReferences = (model: ModelLike, writer: ModelWriter, option
       const added = ownReferences(model, fields, document)
       const write = writer.replace(filter, document, upsert)
       if (added.length === 0) return write
-      const stored = all.findById(document["_id"], { deleted: "include" })
+      // Of a document that the caller may not change, nothing tells whether it refers to the same.
+      const stored = collection.findById(document["_id"], { deleted: "include", privilege: "update" })
       return checked(Effect.map(stored, (stored) => except(added, stored)), write)
     },
     update
