@@ -1,6 +1,6 @@
 /** What a caller gets of a model with versions: nothing that a rule hides, of no row that a rule keeps back, in any form. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Schema } from "effect"
+import { Effect, Layer, Redacted, Schema } from "effect"
 import {
   DocumentStore,
   EmbeddedStore,
@@ -269,3 +269,172 @@ describe("a handler", () => {
       assert.strictEqual(yield* Effect.map((yield* as(ann)).countings.notes(), ({ result }) => result), 3)
     }))
 })
+
+class BillV1 extends Model.Class<BillV1>()("Bill", {
+  id: Model.id(),
+  by: Schema.String,
+  cost: Schema.String,
+  n: Schema.Int
+}) {}
+
+class BillV2 extends Model.Class<BillV2>()("Bill", {
+  id: Model.id(),
+  owner: Schema.String,
+  cost: Schema.String,
+  n: Schema.Int
+}) {}
+
+/** A cost that is no JSON has no way up, and a negative price none down. */
+class Bill extends Model.Class<Bill>()("Bill", {
+  id: Model.id(),
+  owner: Schema.String,
+  price: Schema.Int,
+  n: Schema.Int
+}, {
+  versions: [
+    Model.was.renamed("by", "owner"),
+    Model.was.replaced(["price"], { cost: Schema.String }, {
+      up: ({ cost }) => ({ price: JSON.parse(cost) }),
+      down: ({ price }: { readonly price: number }) => ({ cost: price < 0 ? Number.NaN as never : String(price) })
+    })
+  ]
+}) {}
+
+/** As bills, with a history. */
+class Receipt extends Model.Class<Receipt>()("Receipt", {
+  id: Model.id(),
+  owner: Schema.String,
+  price: Schema.Int,
+  n: Schema.Int,
+  ...Model.historied
+}, {
+  versions: [
+    Model.was.renamed("by", "owner"),
+    Model.was.replaced(["price"], { cost: Schema.String }, {
+      up: ({ cost }) => ({ price: JSON.parse(cost) }),
+      down: ({ price }) => ({ cost: String(price) })
+    })
+  ]
+}) {}
+
+/** Bills of ann and ben, of which some can't be read in some form. */
+const bills = [
+  { _id: "A1", by: "ann", cost: "1", n: 1 },
+  { _id: "A2", by: "ann", cost: "bad", n: 2 },
+  { _id: "B1", by: "ben", cost: "1", n: 3 },
+  { _id: "B2", by: "ben", cost: "bad", n: 4 },
+  { _id: "B3", owner: "ben", price: -1, n: 5, _form: 3 }
+]
+
+const billForms = {
+  newest: { resource: Resource.make(Bill, { methods }), owner: "owner", body: { price: 2 } },
+  first: { resource: Resource.make(Model.form(Bill, 1, BillV1), { methods }), owner: "by", body: { cost: "2" } },
+  // What tells the rows is the same in this form and in the newest one, but not in the first.
+  second: { resource: Resource.make(Model.form(Bill, 2, BillV2), { methods }), owner: "owner", body: { cost: "2" } }
+} as const
+
+const unreadableRows = <E>(name: string, store: Layer.Layer<DocumentStore.DocumentStore, E>) => {
+  for (const [form, { body, owner, resource }] of Object.entries(billForms)) {
+    const grants: Grants = (caller) => {
+      const rows = caller === "own" ? { [owner]: { $eq: "ann" } } : caller === "few" ? { n: { $lt: 3 } } : undefined
+      return { read: [{ fields: undefined, rows }], write: [{ fields: undefined, rows }] }
+    }
+    const as = (caller: string, method: Method, path: string, sent?: unknown) =>
+      send(method, `/bills${path}`, sent, { "x-caller": caller })
+    const filled = Effect.gen(function*() {
+      const { deleteMany, insertMany } = yield* DocumentStore.DocumentStore
+      yield* deleteMany("Bill", {})
+      yield* insertMany("Bill", bills)
+    })
+    const pipe = (...stages: ReadonlyArray<unknown>) =>
+      `/aggregate?${new URLSearchParams({ pipe: JSON.stringify([...stages, { $project: { _id: 1 } }]) })}`
+
+    it.layer(servingViewed(resource, store, grants))(`unreadable rows of the ${form} form / ${name}`, (it) => {
+      it.effect("are in no row of a caller whose rows depend on a changed field", () =>
+        Effect.gen(function*() {
+          yield* filled
+          for (const id of ["B1", "B2", "B3", "none"]) {
+            assert.strictEqual((yield* as("own", "GET", `/${id}`)).status, 404, id)
+            assert.strictEqual((yield* as("own", "PATCH", `/${id}`, body)).status, 404, id)
+            assert.strictEqual((yield* as("own", "PATCH", `/${id}`, { n: 9 })).status, 404, id)
+            assert.strictEqual((yield* as("own", "DELETE", `/${id}`)).status, 404, id)
+          }
+          for (const query of ["?n=>2", "?n=4", "?n=5", "?n=>2&cursor=&sort_by=n", "?n=>9"]) {
+            const listed = yield* as("own", "GET", query)
+            assert.deepStrictEqual([listed.status, listed.body._items], [200, []], query)
+          }
+          for (
+            const stages of [[{ $match: { n: { $gt: 2 } } }], [{ $sort: { n: 1 } }, { $match: { n: { $gt: 2 } } }]]
+          ) {
+            const found = yield* as("own", "GET", pipe(...stages))
+            assert.deepStrictEqual([found.status, found.body._items], [200, []], found.text)
+          }
+          const { find } = yield* DocumentStore.DocumentStore
+          assert.deepStrictEqual(yield* find("Bill", { filter: { n: { $gt: 2 } }, sort: { _id: 1 } }), bills.slice(2))
+        }))
+
+      it.effect("are those of the rule if it depends on no changed field, and are errors then", () =>
+        Effect.gen(function*() {
+          yield* filled
+          for (const id of ["B1", "B2", "B3"]) {
+            assert.strictEqual((yield* as("few", "GET", `/${id}`)).status, 404, id)
+            assert.strictEqual((yield* as("few", "PATCH", `/${id}`, body)).status, 404, id)
+            assert.strictEqual((yield* as("few", "DELETE", `/${id}`)).status, 404, id)
+          }
+          for (const caller of ["few", "admin"]) {
+            assert.strictEqual((yield* as(caller, "GET", "/A2")).status, 500)
+            assert.strictEqual((yield* as(caller, "GET", "?n=2")).status, 500)
+            assert.notInclude([200, 204, 404], (yield* as(caller, "PATCH", "/A2", body)).status)
+            assert.strictEqual((yield* as(caller, "GET", `?n=2&${owner}=zoe`)).status, 500)
+          }
+          assert.strictEqual((yield* as("admin", "GET", "/B2")).status, 500)
+          assert.strictEqual((yield* as("admin", "GET", "/B3")).status, form === "newest" ? 200 : 500)
+        }))
+    })
+  }
+}
+
+describe("documents that can't be read", () => {
+  unreadableRows("memory", EmbeddedStore.layerMemory)
+
+  it.effect("of other rows are nothing to handlers, and to changes of many", () =>
+    Effect.gen(function*() {
+      const Billing = Service.make("billing")
+        .operation(
+          "purge",
+          { success: Schema.Int, payload: { id: Schema.String }, require: Role("writer") },
+          ({ payload }) => Effect.flatMap(Repository.for(Receipt), ({ history }) => history.purge(payload.id))
+        )
+        .operation(
+          "count",
+          { success: Schema.Int, require: Role("writer") },
+          () => Effect.flatMap(Repository.for(Receipt), (all) => all.count(($) => $.n.greaterThan(2)))
+        )
+      const filled = Effect.gen(function*() {
+        const { insertMany } = yield* DocumentStore.DocumentStore
+        yield* insertMany("Receipt", bills.map((bill) => ({ ...bill, revision: 1 })))
+        const entry = { revision: 1, change: "insert", time: new Date(0), document: {} }
+        yield* insertMany("Receipt.history", ["A1", "B2"].map((id) => ({ _id: `${id}-1`, document_id: id, ...entry })))
+      })
+      const { as, baseUrl, store, token } = yield* KernelEngine.make("receipts").register(Billing)
+        .register(
+          Resource.make(Receipt, { methods }).grant(Role("writer"), {
+            rows: ({ subject }) => ($) => $.owner.equals(subject)
+          }),
+          { many: ["DELETE"] }
+        )
+        .enableSecurity()
+        .test({ store: Layer.tap(EmbeddedStore.layerMemory, (context) => Effect.provideContext(filled, context)) })
+      const client = yield* as(ann)
+      assert.strictEqual((yield* client.billings.count()).result, 0)
+      assert.strictEqual((yield* client.billings.purge({ payload: { id: "B2" } })).result, 0)
+      assert.strictEqual(yield* store.count("Receipt.history", {}), 2)
+      const headers = { authorization: `Bearer ${Redacted.value(yield* token(ann))}` }
+      const answer = yield* Effect.promise(() =>
+        fetch(`${baseUrl}/receipts?n=>2&dry_run=true`, { method: "DELETE", headers })
+      )
+      const text = yield* Effect.promise(() => answer.text())
+      assert.deepStrictEqual([answer.status, text], [200, `{"_type":"ManyResult","count":0,"ids":[]}`])
+    }))
+})
+onMongo("on a server, documents that can't be read", (layer) => unreadableRows("mongodb", layer))

@@ -12,6 +12,7 @@ import { QueryRejected } from "../RepositoryError.ts"
 import type { RowFilters } from "./accessDecision.ts"
 import { checkingWrites } from "./checkedWrites.ts"
 import { collectionOfRunner, everyState, limitedTo, type ModelCollection } from "./modelCollection.ts"
+import { holdingRowFilters } from "./rowFilterMarks.ts"
 import { modelMatcher } from "./rowMatcher.ts"
 
 export const makeFiltered = (
@@ -19,7 +20,10 @@ export const makeFiltered = (
   all: ModelCollection,
   store: DocumentStore["Service"]
 ): ModelCollection => {
-  const permitted = collectionOfRunner(limitedTo(all, (privilege, scope) => scope?.filters?.rows(privilege)))
+  const permitted = collectionOfRunner(limitedTo(all, (privilege, scope) => {
+    const rows = scope?.filters?.rows(privilege)
+    return rows && holdingRowFilters(rows, [rows])
+  }))
   return collectionOfRunner({
     run: checkingWrites(model, { all, permitted, store }),
     runStream: (operation) => {

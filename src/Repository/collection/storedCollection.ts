@@ -13,6 +13,7 @@ import {
   type Outcome,
   type Runner
 } from "./modelCollection.ts"
+import { holdingRowFilters, rowFiltersIn } from "./rowFilterMarks.ts"
 import type { Deleted } from "./softDeleteTypes.ts"
 
 /** Runs operations in the store. */
@@ -31,11 +32,17 @@ export const storeRunner = (
   stored: (filter: Filter) => Filter
 ): StoreRunner => {
   /** The filter of an operation with its conditions, as the store has it. */
-  const whole: StoreRunner["whole"] = ({ conditions = [], filter }) => {
-    if (conditions.length === 0) return stored(filter ?? everything)
+  const whole: StoreRunner["whole"] = ({ conditions = [], filter = everything }) => {
+    if (conditions.length === 0) return marked(stored(filter), [filter])
     // The conditions of a caller are the same objects each time, whose stored form is known. They come first: a filter that fails for
     // some documents would tell of those that the caller does not see.
-    return conjunctionOf(...[...conditions, filter ?? {}].map(stored))
+    const all = [...conditions, filter]
+    return marked(conjunctionOf(...all.map(stored)), all)
+  }
+  /** Marks what is made of these filters: it holds their row filters. */
+  const marked = (filter: Filter, parts: ReadonlyArray<Filter>) => {
+    const rows = parts.flatMap(rowFiltersIn)
+    return rows.length === 0 ? filter : holdingRowFilters(filter, rows.map(stored))
   }
   /** Calls the store's operation with the arguments that the table says, which are members of the operation here. */
   const calling = <N extends Name>(name: N): (operation: CollectionOperation<N>) => Outcome<N> => {
@@ -63,8 +70,12 @@ export const storeRunner = (
         ? store.estimatedCount(collection)
         : store.count(collection, whole(operation))
   }
-  const pipeline: StoreRunner["pipeline"] = (operation) =>
-    pipelineOf((operation.conditions ?? []).reduce(pipelineWithin, operation.pipeline), stored)
+  const pipeline: StoreRunner["pipeline"] = ({ conditions = [], pipeline }) => {
+    const stages = pipelineOf(conditions.reduce(pipelineWithin, pipeline), stored)
+    const [filter, given] = [matchOf(stages), matchOf(pipeline)]
+    if (filter !== undefined) marked(filter, given === undefined ? conditions : [...conditions, given])
+    return stages
+  }
   const runner: Runner = {
     run: (operation) => handlers[operation.name](operation),
     runStream: (operation) =>
@@ -103,6 +114,12 @@ export const deletionConditions = (field: string): { readonly [K in Deleted]: Fi
 type ArgumentsOfAny = { readonly [argument: string]: unknown }
 
 const everything: Filter = {}
+
+/** The filter with which a pipeline begins. */
+const matchOf = ([first]: ReadonlyArray<Document>): Filter | undefined => {
+  const filter = first?.["$match"]
+  return isDocument(filter) ? filter : undefined
+}
 
 /** The filters with which a pipeline begins select documents; all other stages compute with what is stored. */
 const pipelineOf = (pipeline: ReadonlyArray<Document>, stored: (filter: Filter) => Filter): ReadonlyArray<Document> => {

@@ -4,6 +4,7 @@ import { isArray, isDocument } from "@appkernel/mql/values"
 import { memoize } from "effect/Function"
 import { keptField, modelVersionField } from "../../Model/internal.ts"
 import { fieldsOfFilter, topFieldOf } from "../collection/documentFields.ts"
+import { holdingRowFilters, rowFiltersIn } from "../collection/rowFilterMarks.ts"
 import { unreadableField } from "../collection/unreadable.ts"
 import type { Document, Filter, IndexDescription } from "../DocumentStore.ts"
 import type { State } from "./agreement.ts"
@@ -24,11 +25,18 @@ export interface Changes extends State {
   readonly deferred: ReadonlyArray<IndexDescription>
   /**
    * A filter of the store for all documents that may match, and the stages that test them. It is no search in an index for a
-   * changed field: a document that is upgraded meanwhile would be missed between two of them.
+   * changed field: a document that is upgraded meanwhile would be missed between two of them. A document that can't be read
+   * counts as a match of what concerns changed fields, so that whoever may see it learns of it.
    */
-  readonly searchFor: (
-    filter: Filter
-  ) => { readonly stored: Filter; readonly stages: ReadonlyArray<Document>; readonly isTextSearch?: boolean }
+  readonly searchFor: (filter: Filter) => Search
+}
+
+interface Search {
+  readonly stored: Filter
+  readonly stages: ReadonlyArray<Document>
+  readonly isTextSearch?: boolean
+  /** Whether row filters of a caller concern changed fields. A document that can't be read matches none of them. */
+  readonly isReadableOnly: boolean
 }
 
 export const changesOf = (
@@ -60,17 +68,26 @@ export const changesOf = (
       concernUpdate: (paths) => concern(paths) || paths.some((path) => unique.has(topFieldOf(path))),
       deferred,
       searchFor: (filter) => {
-        if (!concernFilter(filter)) return { stored: filter, stages: [] }
+        if (!concernFilter(filter)) return { stored: filter, stages: [], isReadableOnly: false }
+        const rows = rowFiltersIn(filter)
+        const isReadableOnly = rows.some(concernFilter)
         const conditions = Object.entries(filter).flatMap(([key, operand]) =>
           key === "$and" && isArray(operand) ? operand.filter(isDocument) : [{ [key]: operand }]
         )
         const [different, same] = partition(conditions, concernFilter)
         // Documents of the newest version are tested by the store as well.
         const isTested = { [modelVersionField]: versions.newest, [keptField]: null, $nor: [{ $and: different }] }
+        const together = allOf(...same) ?? {}
         return {
-          stored: isView ? allOf(...same) ?? {} : { $and: [...same, { $nor: [isTested] }] },
-          stages: [{ $match: { $or: [{ $and: different }, { [unreadableField]: true }] } }],
-          isTextSearch: different.some((condition) => Object.hasOwn(condition, "$text"))
+          // A view reads through the collection of the newest version, whose earlier ones may differ in fields that are the same here.
+          stored: isView
+            ? rows.length === 0 ? together : holdingRowFilters({ $and: [together] }, rows)
+            : { $and: [...same, { $nor: [isTested] }] },
+          stages: isReadableOnly
+            ? [{ $match: { [unreadableField]: { $exists: false } } }, { $match: { $and: different } }]
+            : [{ $match: { $or: [{ $and: different }, { [unreadableField]: true }] } }],
+          isTextSearch: different.some((condition) => Object.hasOwn(condition, "$text")),
+          isReadableOnly
         }
       }
     }

@@ -95,6 +95,15 @@ export const makeMatchWriter = (
     return found === undefined ? undefined : yield* store.findById(name, found["_id"])
   })
 
+  /** Whether a caller may learn of a document that can't be read. */
+  const isShown = (changes: Changes, filter: Filter, stored: Document) => {
+    const { isReadableOnly, stored: candidates } = changes.searchFor(filter)
+    return isReadableOnly ? Effect.succeed(false) : Effect.map(
+      store.findById(name, stored["_id"], { filter: candidates }),
+      (found) => found !== undefined
+    )
+  }
+
   /**
    * Writes the first match, or the match with the identifier, while the stored document is as it was read. `change` gives the
    * document to write, `undefined` if nothing changes, or `"remove"`.
@@ -116,7 +125,9 @@ export const makeMatchWriter = (
         if (stored === undefined) return undefined
         const before = upgrade(stored)
         const problems = unreadableProblems(before)
-        if (problems !== undefined) return yield* unwritable(model, operation, stored)
+        if (problems !== undefined) {
+          return (yield* isShown(changes, filter, stored)) ? yield* unwritable(model, operation, stored) : undefined
+        }
         const parsed = yield* matching(operation, filter, before)
         if (parsed === undefined) return "id" in target ? undefined : yield* Effect.fail(new Changed())
         const changed = yield* change(before, parsed)

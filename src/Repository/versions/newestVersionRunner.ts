@@ -102,11 +102,13 @@ export const runnerBy = (
         withState((changes) => {
           const filter = whole({ conditions: operation.conditions })
           if (!changes.concernFilter(filter)) return Effect.map(base.run(operation), upgradeFound)
-          return Effect.flatMap(store.findById(name, operation.id, operation.options), (stored) => {
+          const { isReadableOnly, stored: candidates } = changes.searchFor(filter)
+          const options = { ...operation.options, filter: candidates }
+          return Effect.flatMap(store.findById(name, operation.id, options), (stored) => {
             if (stored === undefined) return Effect.undefined
             const document = upgrade(stored)
             return unreadableProblems(document) !== undefined
-              ? Effect.succeed(document)
+              ? Effect.succeed(isReadableOnly ? undefined : document)
               : Effect.map(matching("findById", filter, document), (parsed) => parsed && document)
           })
         }),
