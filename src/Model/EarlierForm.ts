@@ -137,7 +137,7 @@ export interface Step {
   /** Whether `up` gives what a generator makes of the identifier, for a document from before the field. */
   readonly isDerived?: boolean
   /** The field that is new in the next form, if documents of this one may have it without harm. */
-  readonly adds?: string
+  readonly adds?: string | undefined
   /** `stored`: the value is stored alike in both forms, perhaps under another name. */
   readonly kind: "stored" | "computed"
 }
@@ -269,11 +269,10 @@ const stored = (
   const moved = before === undefined || before === names.after
     ? { before: [], after: [] }
     : { before: [before], after: [names.after] }
-  const adds = before === undefined ? { adds: names.after } : {}
   return {
     fields,
     ...moved,
-    ...adds,
+    adds: before === undefined ? names.after : undefined,
     takes: { up: [], down: [] },
     up: undefined,
     down: (values) => values,
@@ -282,10 +281,15 @@ const stored = (
 }
 
 /** Takes a new field out of documents of the form before, if a still earlier one has another field of this name. */
-const apart = ({ adds, ...step }: Step, earlier: ReadonlyArray<Step>): Step =>
-  adds === undefined || earlier.every(({ fields }) => fields[adds] === undefined)
+const apart = (step: Step, earlier: ReadonlyArray<Step>): Step => {
+  const { adds } = step
+  // Such a step has moved nothing.
+  return adds === undefined || earlier.every(({ fields }) => fields[adds] === undefined)
     ? step
-    : { ...step, before: [], after: [adds], up: () => ({}), down: () => ({}), kind: "computed" }
+    : { ...step, after: [adds], up: nothingNew, down: nothingNew, kind: "computed" }
+}
+
+const nothingNew = () => ({})
 
 const nameOf = (values: unknown, field: string): unknown => Reflect.get(Object(values), field)
 

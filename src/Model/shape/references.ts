@@ -26,10 +26,8 @@ export interface Reference {
 export interface ReferringField extends Reference {
   /** The names of the fields that lead to the reference, through lists too. */
   readonly path: ReadonlyArray<string>
-  /** Whether the document is valid without the reference: it is an item of a list, or may be absent. */
-  readonly isRemovable: boolean
-  /** Whether a removed reference leaves `null`: the field may be that, and has to be there. */
-  readonly leavesNull: boolean
+  /** Whether the document is valid without the reference: it is an item of a list, or may be absent, or `null` in its place. */
+  readonly isRemovable: boolean | "null"
   /** Whether the path leads through a list. */
   readonly isList: boolean
 }
@@ -116,13 +114,12 @@ const referencesIn = (
   const visit = (
     ast: SchemaAST.AST,
     path: ReadonlyArray<string>,
-    isRemovable: boolean,
-    isList: boolean,
-    leavesNull = false
+    isRemovable: ReferringField["isRemovable"],
+    isList: boolean
   ): void => {
     const reference = referenceOf(ast)
     if (reference !== undefined) {
-      found.push({ ...reference, path, isRemovable, isList, leavesNull })
+      found.push({ ...reference, path, isRemovable, isList })
       return
     }
     const inner = modelOf(ast)
@@ -145,16 +142,14 @@ const referencesIn = (
         }
         return
       case "Union": {
-        const mayBeNull = ast.types.some(({ _tag }) => _tag === "Null")
-        for (const type of ast.types) {
-          visit(type, path, isRemovable || mayBeNull, isList, leavesNull || (mayBeNull && !isRemovable))
-        }
+        const removable = isRemovable || (ast.types.some(({ _tag }) => _tag === "Null") && "null")
+        for (const type of ast.types) visit(type, path, removable, isList)
         return
       }
       case "Suspend":
         if (followed.has(ast)) return
         followed.add(ast)
-        visit(ast.thunk(), path, isRemovable, isList, leavesNull)
+        visit(ast.thunk(), path, isRemovable, isList)
     }
   }
   for (const [name, schema] of Object.entries(model.store.fields)) {

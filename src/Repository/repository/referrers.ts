@@ -55,10 +55,14 @@ export const idsAt = (value: unknown, path: ReadonlyArray<string>, from = 0): Re
 /** The update that removes references from a document: items of lists, and fields elsewhere, of which some are `null` then. */
 export const withoutReferences = (
   document: Document,
-  { leavesNull, path: [name = "", ...path] }: ReferringField,
+  { isRemovable, path: [name = "", ...path] }: ReferringField,
   isRemoved: (id: unknown) => boolean
 ): Update => {
-  const remaining = remainingOf(document[name], path, (id) => isRemoved(id) ? leavesNull ? null : undefined : id)
+  const remaining = remainingOf(
+    document[name],
+    path,
+    (id) => isRemoved(id) ? isRemovable === "null" ? null : undefined : id
+  )
   return remaining === undefined ? { $unset: { [name]: "" } } : { $set: { [name]: remaining } }
 }
 
