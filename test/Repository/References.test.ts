@@ -108,7 +108,9 @@ storeMatrix((name, layer) =>
                 error._tag === "BulkInsertFailed"
                   ? [
                     error.insertedCount,
-                    ...error.failures.map(({ error, index }) => `${index} ${error._tag}`)
+                    ...error.failures.map(({ error, index }) =>
+                      `${index} ${error._tag}`
+                    )
                   ]
                   : [error._tag]
             )
