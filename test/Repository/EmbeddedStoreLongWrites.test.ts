@@ -140,7 +140,7 @@ for (
         () =>
           Effect.gen(function*() {
             const store = yield* DocumentStore.DocumentStore
-            const lists = Array.from({ length: 30_000 }, (_, _id) => ({
+            const lists = Array.from({ length: 90_000 }, (_, _id) => ({
               _id,
               l: Array.from({ length: 5 }, (_, i) => (_id * 7919 + i * 104_729) % 300_007)
             }))
