@@ -257,6 +257,30 @@ describe("Webhooks", () => {
       assert.deepStrictEqual(yield* failing.state, { enabled: true, failures: 0, reason: undefined })
     }))
 
+  it.effect("don't end a subscription whose receiver of before answers that it is gone", () =>
+    Effect.gen(function*() {
+      const { idle, inStore, staff } = yield* opened()
+      const next = yield* receiver()
+      let move: Effect.Effect<unknown, unknown> = Effect.void
+      const { url } = yield* receiver((response) => {
+        void Effect.runPromise(move).then(() => response.writeHead(410).end())
+      })
+      const { result: id } = yield* staff.subscriptions.create({ payload: { url, types, secret } })
+      const { modelName } = Webhooks.Subscription
+      move = inStore(Effect.flatMap(DocumentStore.DocumentStore, (store) =>
+        store.updateOne(modelName, { _id: id }, { $set: { url: next.url } })))
+      yield* staff.orders.create({ payload: { buyer: "ann", total: 1 } })
+      yield* idle
+      const { enabled, reason } = yield* staff.subscriptions.get({ params: { id } })
+      assert.deepStrictEqual([enabled, reason], [true, undefined])
+      const { result: told } = yield* staff.orders.create({ payload: { buyer: "ann", total: 2 } })
+      yield* idle
+      assert.deepStrictEqual(
+        next.received.map(({ body }) => JSON.parse(body).subject),
+        [told]
+      )
+    }))
+
   it.effect("are signed with the secret of before as well for a day", () =>
     Effect.gen(function*() {
       const { idle, staff } = yield* opened()

@@ -108,8 +108,9 @@ export const delivering = Effect.fnUntraced(function*(
       ? pausing(failures, now, maxFailures)
       : undefined
     if (change !== undefined) {
-      // Of attempts that fail together, one counts.
-      const found = isSuccess || isGone ? { _id: id } : { _id: id, failures: subscription.failures }
+      // What one receiver answers says nothing about the next one. Of attempts that fail together, one counts.
+      const asked = { _id: id, url: subscription.url }
+      const found = isSuccess || isGone ? asked : { ...asked, failures: subscription.failures }
       yield* store.updateOne(Subscription.modelName, found, change)
     }
     const { attempt, event, subject, type } = delivery
