@@ -28,7 +28,7 @@ import type { ChangeEvent, ChangesOptions, ListEvent } from "./changes/changeEve
 import { authorized } from "./collection/authorizedCollection.ts"
 import { makeModelCollection } from "./collection/collectionStages.ts"
 import type { IsSoftDeleted, SoftDeletes, SortOptions } from "./collection/softDeleteTypes.ts"
-import { hasDefaults, hasVersions, ownerOf } from "./collection/storedCollection.ts"
+import { hasDefaults, hasVersions, ownerOf, viewOf } from "./collection/storedCollection.ts"
 import { DocumentStore, type StoreOptions } from "./DocumentStore.ts"
 import type * as Query from "./Query.ts"
 import { documentOperationsOf, unrestrictedOf, withUnrestricted } from "./repository/documentOperations.ts"
@@ -87,7 +87,13 @@ export interface RepositoryOf<Name extends string> {
  * @since 0.1.0
  */
 export const key = <M extends Model.Any>(model: M): Context.Key<RepositoryOf<M["modelName"]>, Repository<M>> =>
-  Context.Service<RepositoryOf<M["modelName"]>, Repository<M>>(`appkernel/Repository/${model.modelName}`)
+  Context.Service<RepositoryOf<M["modelName"]>, Repository<M>>(`appkernel/Repository/${nameOf(model)}`)
+
+/** An earlier form has a repository of its own. */
+const nameOf = (model: Model.Any): string => {
+  const view = viewOf(model)
+  return view === undefined ? model.modelName : `${model.modelName}, form ${view.version}`
+}
 
 const forModel = <M extends Model.Any>(
   model: M

@@ -252,6 +252,42 @@ describe("a handler", () => {
       assert.strictEqual(yield* Effect.map((yield* as(ann)).countings.notes(), ({ result }) => result), 0)
     }))
 
+  it.effect("reads and answers documents in the form that it names, within the rows of that form", () =>
+    Effect.gen(function*() {
+      const Listing = Service.make("listing")
+        .operation(
+          "all",
+          { success: Schema.Array(FirstNote), require: Role("writer") },
+          () => Effect.flatMap(Repository.for(FirstNote), (notes) => notes.find(undefined, { sort: "id" }))
+        )
+        .operation(
+          "one",
+          { success: FirstNote, require: Role("writer") },
+          () => Effect.flatMap(Repository.for(FirstNote), (notes) => notes.findById("N0"))
+        )
+        .operation(
+          "newest",
+          { success: Schema.Array(Note), require: Role("writer") },
+          () => Effect.flatMap(Repository.for(Note), (notes) => notes.find(undefined, { sort: "id" }))
+        )
+      const mine = Resource.make(FirstNote).grant(Role("writer"), {
+        rows: ({ subject }) => ($) => $.by.equals(subject)
+      })
+      const others = Resource.make(Note).grant(Role("writer"), {
+        rows: ({ subject }) => ($) => $.owner.notEquals(subject)
+      })
+      const { as, repositories } = yield* engine.register(mine, { name: "first_notes", segment: "first_notes" })
+        .register(others).register(Listing).test({ store: storeOf() })
+      const { listings } = yield* as(ann)
+      const shown = Effect.map(listings.all(), ({ _items }) => _items.map(({ by, id }) => [id, by]))
+      assert.deepStrictEqual(yield* shown, [["N0", "ann"]])
+      assert.strictEqual((yield* listings.one()).by, "ann")
+      const newest = Effect.map(listings.newest(), ({ _items }) => _items.map(({ id, owner }) => [id, owner]))
+      assert.deepStrictEqual(yield* newest, [["N1", "ben"], ["N2", "ben"]])
+      assert.strictEqual((yield* repositories.first_notes.findById("N1")).by, "ben")
+      assert.strictEqual((yield* repositories.notes.findById("N1")).owner, "ben")
+    }))
+
   it.effect("writes nothing by a grant of a form to read, beside one of its own rows to write", () =>
     Effect.gen(function*() {
       const resource = Resource.make(FirstNote, { methods: ["GET", "DELETE"] })

@@ -262,8 +262,9 @@ describe("Webhooks", () => {
       const { idle, inStore, staff } = yield* opened()
       const next = yield* receiver()
       let move: Effect.Effect<unknown, unknown> = Effect.void
+      const run = Effect.runPromiseWith(yield* Effect.context<never>())
       const { url } = yield* receiver((response) => {
-        void Effect.runPromise(move).then(() => response.writeHead(410).end())
+        void run(move).then(() => response.writeHead(410).end())
       })
       const { result: id } = yield* staff.subscriptions.create({ payload: { url, types, secret } })
       const { modelName } = Webhooks.Subscription
@@ -276,7 +277,9 @@ describe("Webhooks", () => {
       const { result: told } = yield* staff.orders.create({ payload: { buyer: "ann", total: 2 } })
       yield* idle
       assert.deepStrictEqual(
-        next.received.map(({ body }) => JSON.parse(body).subject),
+        next.received.map(({ body }) =>
+          JSON.parse(body).subject
+        ),
         [told]
       )
     }))

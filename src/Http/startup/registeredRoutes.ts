@@ -3,6 +3,7 @@ import * as Context from "effect/Context"
 import * as Crypto from "effect/crypto/WebCrypto"
 import * as Effect from "effect/Effect"
 import * as Base64Url from "effect/encoding/Base64Url"
+import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import type { GuardedEndpoint } from "../../Access/AccessControl.ts"
 import type * as Model from "../../Model/Model.ts"
@@ -66,13 +67,15 @@ export const registeredRoutes = Effect.fnUntraced(function*(made: Made) {
     }
     yield* rejectUnsuitable(registration)
     const { model } = registration
-    const key = Repository.key(model)
-    const owner = ownerOf(model)
-    const known = Context.getOption(repositories, key)
-    const owned = known._tag === "Some" ? known.value : yield* Repository.make(owner)
-    repositories = Context.add(repositories, key, owned)
-    // An earlier form has the documents of its model.
-    const repository = owner === model ? owned : yield* Repository.make(model)
+    // Handlers reach the documents of an earlier form as the newest ones as well.
+    for (const one of new Set([ownerOf(model), model])) {
+      const key = Repository.key(one)
+      if (Option.isSome(Context.getOption(repositories, key))) continue
+      repositories = Context.add(repositories, key, yield* Repository.make(one))
+    }
+    const known = Context.getUnsafe(repositories, Repository.key(model))
+    // Another registration may have made the same form, with other rules.
+    const repository = known.model === model ? known : yield* Repository.make(model)
     const resource = access?.resourceOf(registration, repository)
     const uploads = yield* uploadsFor(registration, limits, all)
     const { deletedHandlerOf, embeddableBy, routes: standard } = resourceRoutesOf(
