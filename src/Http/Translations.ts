@@ -61,7 +61,7 @@ import type * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import { section } from "../internal/configurationKeys.ts"
 import { onReload } from "../internal/reload.ts"
-import type { Languages, Options, TranslationsInvalid } from "./messages/language.ts"
+import type { Languages, Options, TranslationsInvalid } from "./messages/languageTypes.ts"
 
 export {
   type Arguments,
@@ -75,7 +75,7 @@ export {
    * @since 0.1.0
    */
   TranslationsInvalid
-} from "./messages/language.ts"
+} from "./messages/languageTypes.ts"
 
 /**
  * The languages of a service.
@@ -114,7 +114,7 @@ export const config: Config.Config<Options> = section("i18n")
  */
 export const make = (options: Options): Effect.Effect<Translations, TranslationsInvalid, FileSystem.FileSystem> =>
   // The formatter of ICU messages is loaded by programs that use it, and by no others.
-  Effect.flatMap(Effect.promise(() => import("./messages/loadLanguages.ts")), ({ load }) => load(options))
+  Effect.flatMap(Effect.promise(() => import("./messages/languages.ts")), ({ load }) => load(options))
 
 /**
  * {@link make} as a layer.

@@ -67,7 +67,7 @@ export {
   unsupported
 } from "./limits/queryProblem.ts"
 export { makeMemory, type Memory, memoryOf } from "./limits/sizeLimits.ts"
-export { isOperatorDocument } from "./predicate/comparison.ts"
+export { isOperatorDocument } from "./predicate/comparisonOperators.ts"
 export { computes, parseProjection } from "./projection/parseProjection.ts"
 export { parseSort, sortTooLarge } from "./projection/sortSpec.ts"
 export { isByScore, parseScoredProjection, withScore } from "./projection/textScore.ts"

@@ -33,6 +33,9 @@ export const cellOf = (type: CellType, value: unknown, escaped: (text: string) =
   return type.isOther && (value === "" || valueOf(type, value) !== value) ? JSON.stringify(value) : escaped(value)
 }
 
+/** A spreadsheet evaluates a text that begins like this. */
+export const withoutFormula = (text: string): string => /^[=+\-@\t\r]/u.test(text) ? `'${text}` : text
+
 /** The value of a cell; `undefined` for none. */
 export const valueOf = ({ empty, isOther, isText }: CellType, text: string): unknown => {
   if (text === "") return empty === "null" ? null : empty === "required" && isText ? "" : undefined

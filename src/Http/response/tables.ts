@@ -25,7 +25,7 @@ import type { Limits } from "../KernelConfig.ts"
 import { rejectionIn } from "../query/nativeQueries.ts"
 import type { Parameters, UrlQuery } from "../query/urlQuery.ts"
 import type { TableOptions } from "../registration/registration.ts"
-import { cellOf, cellTypeOf } from "./cells.ts"
+import { cellOf, cellTypeOf, withoutFormula } from "./cells.ts"
 import { type Column, columnsOf } from "./columns.ts"
 import type { HandlerFailure, ResponseEffect } from "./handlerFailures.ts"
 import type { ListResponses } from "./listResponse.ts"
@@ -201,9 +201,6 @@ const csv = <E>(
 
 const memberOf = (value: unknown, key: string): unknown =>
   Predicate.isObject(value) && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined
-
-/** A spreadsheet evaluates a text that begins like this. */
-const withoutFormula = (text: string): string => /^[=+\-@\t\r]/u.test(text) ? `'${text}` : text
 
 /** The columns of the selected fields, or of what these are part of, in the order in which they were asked for after the identifier. */
 const selected = (

@@ -25,7 +25,7 @@ import type { Live } from "../live/live.ts"
 import type { Watchable } from "../live/watchRoute.ts"
 import { queryReader } from "../query/parameterReader.ts"
 import type { ResponseEffect } from "../response/handlerFailures.ts"
-import { withoutProperties } from "../response/hiddenFields.ts"
+import { withoutProperties } from "../response/hiddenNames.ts"
 import * as responses from "../response/json.ts"
 import type { ListResponses } from "../response/listResponse.ts"
 import {

@@ -7,7 +7,7 @@ import { modelTypeId } from "../../Model/internal.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
 import type { RowFilters } from "../../Repository/internal.ts"
 import type { Forbidden } from "../HttpError.ts"
-import { fieldForbidden } from "../response/hiddenFields.ts"
+import { fieldForbidden } from "../response/hiddenNames.ts"
 import type { Instance, Values, WriteContext, WriteFailure } from "./writeContext.ts"
 
 /** An instance to write, and the row filters of grants that allow it; `undefined` for the caller's own. */

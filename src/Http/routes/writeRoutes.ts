@@ -19,7 +19,7 @@ import { BodyInstead, type Brought, type Instead } from "../request/bodyInstead.
 import { isMultipart } from "../request/multipart.ts"
 import { checkOf, type PreconditionCheck, read as readConditions } from "../request/preconditions.ts"
 import type { HandlerFailure, ResponseEffect } from "../response/handlerFailures.ts"
-import { withoutHiddenFields } from "../response/hiddenFields.ts"
+import { withoutHiddenFields } from "../response/hiddenNames.ts"
 import type { Representations } from "../response/representation.ts"
 import type { BadRequestResponder } from "../response/translatedResponses.ts"
 import { writeResponses, type WrittenAnswer } from "../response/writeResponse.ts"

@@ -2,7 +2,7 @@
 import { isArray, Rank, rankOf } from "../bson/value.ts"
 import { DifferentValues } from "../bson/valueSet.ts"
 import type { Area } from "../geo/cells.ts"
-import { isOperatorDocument } from "../predicate/comparison.ts"
+import { isOperatorDocument } from "../predicate/comparisonOperators.ts"
 import { literalPrefix } from "../text/regularExpression.ts"
 
 /**

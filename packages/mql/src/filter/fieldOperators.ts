@@ -16,7 +16,7 @@ import {
   ordered,
   remainderCondition,
   type ValueCondition
-} from "../predicate/comparison.ts"
+} from "../predicate/comparisonOperators.ts"
 import { ofType } from "../predicate/types.ts"
 import { type FieldTest, noneOf, onItems, onValue } from "./fieldTest.ts"
 

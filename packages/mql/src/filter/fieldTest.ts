@@ -3,7 +3,7 @@ import { spend } from "@appkernel/document-store/internal"
 import type { Document } from "@appkernel/document-store/StoreTypes"
 import { type Segments, segmentsOf, someAt } from "../bson/path.ts"
 import { isArray, isDocument, ownField } from "../bson/value.ts"
-import type { ValueCondition } from "../predicate/comparison.ts"
+import type { ValueCondition } from "../predicate/comparisonOperators.ts"
 
 /** Tests a document. It may throw: an expression rejects what it can't compute. */
 export type Test = (document: Document) => boolean

@@ -2,7 +2,7 @@
 import { isDecimal, isDouble, isInt, isLong, toDouble } from "../bson/number.ts"
 import { isArray, isNumber, Rank, rankOf } from "../bson/value.ts"
 import { reject } from "../limits/queryProblem.ts"
-import type { ValueCondition } from "./comparison.ts"
+import type { ValueCondition } from "./comparisonOperators.ts"
 
 /** The operator `$type`. */
 export const ofType = (operand: unknown): ValueCondition => {

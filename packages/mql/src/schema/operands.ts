@@ -9,7 +9,7 @@ import { isArray, isDocument, isNumber, setField } from "../bson/value.ts"
 import { DifferentValues } from "../bson/valueSet.ts"
 import { charge } from "../limits/costBudget.ts"
 import { reject } from "../limits/queryProblem.ts"
-import type { ValueCondition } from "../predicate/comparison.ts"
+import type { ValueCondition } from "../predicate/comparisonOperators.ts"
 
 export const countIn = (keywords: Keywords, keyword: string): number | undefined => {
   const given = keywords[keyword]

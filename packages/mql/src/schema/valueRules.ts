@@ -5,7 +5,7 @@ import { align, type BsonNumber, type Exact, exactOf } from "../bson/number.ts"
 import { isArray, isNumber } from "../bson/value.ts"
 import { charge } from "../limits/costBudget.ts"
 import { reject } from "../limits/queryProblem.ts"
-import { ordered, type ValueCondition } from "../predicate/comparison.ts"
+import { ordered, type ValueCondition } from "../predicate/comparisonOperators.ts"
 import { typeTest } from "../predicate/types.ts"
 import { compilePattern } from "../text/regularExpression.ts"
 import {

@@ -11,7 +11,7 @@ import { ValueSet } from "../bson/valueSet.ts"
 import type { ExpressionContext } from "../expression/expression.ts"
 import { parseItemCondition } from "../filter/parseFilter.ts"
 import { orReject, reject } from "../limits/queryProblem.ts"
-import { equal } from "../predicate/comparison.ts"
+import { equal } from "../predicate/comparisonOperators.ts"
 import { parseSort } from "../projection/sortSpec.ts"
 import { type ArrayFilters, filterName, isItems, noArrayFilters } from "./arrayFilters.ts"
 

@@ -1,5 +1,5 @@
 /**
- * The languages of a service: loads their catalogues and selects one by `Accept-Language`.
+ * The types of the languages of a service, and the error of translations that can't be used.
  *
  * @since 0.1.0
  */

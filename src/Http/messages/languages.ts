@@ -7,7 +7,7 @@ import Negotiator from "negotiator"
 import { de } from "../../internal/catalogues/de.ts"
 import { en } from "../../internal/catalogues/en.ts"
 import { compile, type Entry, type Fault, type Messages, parseCatalogue } from "./catalogue.ts"
-import { type Language, type Languages, type Options, TranslationsInvalid } from "./language.ts"
+import { type Language, type Languages, type Options, TranslationsInvalid } from "./languageTypes.ts"
 
 /** Reads the catalogues and compiles their messages. */
 export const load: (

@@ -13,7 +13,7 @@ import type { Brought } from "../request/bodyInstead.ts"
 import { type Form, readForm } from "../request/form.ts"
 import { maxDepth, mediaTypeOf } from "../request/jsonBody.ts"
 import { type FormLimits, readMultipart, type ReceivedPart } from "../request/multipart.ts"
-import { fieldForbidden } from "../response/hiddenFields.ts"
+import { fieldForbidden } from "../response/hiddenNames.ts"
 import type { Received, Uploads } from "./uploads.ts"
 
 /** The values of the files of a form. */
