@@ -584,7 +584,8 @@ export const files = <
  * Where a registration ignores keys, a write that is sent again is made again.
  *
  * `key` makes a key for each write; random by default. `times` is how often a request is sent again, 4 by default, after a tenth of
- * a second and then twice as long each time, and not before `Retry-After`. A body that is a stream is not sent again.
+ * a second and then twice as long each time, and not before `Retry-After`. An upload (a
+ * stream or a form with files) gets no key, and is not sent again.
  *
  * **Example** (An order that is placed once)
  *

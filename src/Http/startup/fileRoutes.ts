@@ -14,7 +14,7 @@ import type { Uploads } from "../files/uploads.ts"
 import type { FileOptions, Registration } from "../registration/registration.ts"
 import type { ResponseEffect } from "../response/handlerFailures.ts"
 import type { ImplementedResource } from "../routes/implemented.ts"
-import { jsonRoute } from "../routes/route.ts"
+import { headersOf, jsonRoute, withRequest } from "../routes/route.ts"
 import { RegistrationInvalid } from "./registrationInvalid.ts"
 import { respondingOf } from "./stages.ts"
 import type { RouteSurroundings, ServedRoute } from "./surroundings.ts"
@@ -106,6 +106,13 @@ export const fileRoutes = Effect.fnUntraced(function*(
       ),
       respondBadRequest: made.respondBadRequest
     })
+    // The body of an upload is not kept to be compared with that of its repetition.
+    const withoutKey = (handler: ResponseEffect): ResponseEffect =>
+      writing?.idempotencyKeys === undefined
+        ? handler
+        : withRequest((request) =>
+          headersOf(request)["idempotency-key"] === undefined ? handler : writing.respondBadRequest([notForUploads])
+        )
     const { unfinished } = made.uploads
     const uploads = unfinished && resumable(unfinished)
     const headers = { ...writing?.headers, ...tusHeaders }
@@ -127,9 +134,12 @@ export const fileRoutes = Effect.fnUntraced(function*(
         ]
       ),
       ...read === undefined ? [] : [read],
-      ...route(writing, "PUT", item, put),
-      ...route(writing, "DELETE", item, remove),
-      ...isList ? route(writing, "POST", at, put) : [],
+      ...route(writing, "PUT", item, withoutKey(put)),
+      ...route(writing, "DELETE", item, remove).map((deletion) => ({
+        ...deletion,
+        idempotencyKeys: writing?.idempotencyKeys
+      })),
+      ...isList ? route(writing, "POST", at, withoutKey(put)) : [],
       ...signed === undefined || reading === undefined ? [] : [
         {
           ...jsonRoute({
@@ -153,6 +163,12 @@ export const fileRoutes = Effect.fnUntraced(function*(
 })
 
 // internal
+
+const notForUploads = {
+  field: "Idempotency-Key",
+  validator: "Header",
+  message: "is for bodies of JSON or of a form"
+}
 
 const quotasOf = ({ quota, quotaBy = {} }: FileOptions) => ({
   quota: quota === undefined ? undefined : bytesOf(quota),

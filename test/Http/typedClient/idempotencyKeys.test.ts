@@ -1,7 +1,7 @@
 /** A typed client that sends writes again with their keys, to a service that loses answers. */
 import { assert, it } from "@effect/vitest"
-import { Effect, Schema } from "effect"
-import { FetchHttpClient, HttpClient, HttpClientError } from "effect/http"
+import { Effect, Schema, Stream } from "effect"
+import { FetchHttpClient, HttpClient, HttpClientError, HttpClientResponse } from "effect/http"
 import { KernelClient, KernelEngine, Model } from "../../../src/index.ts"
 
 class Order extends Model.Class<Order>()("Order", { id: Model.id({ prefix: "O" }), item: Schema.NonEmptyString }) {}
@@ -56,4 +56,65 @@ it.live("200 clients whose answers are lost place each order once", () =>
     assert.deepStrictEqual(yield* again.orders.create({ payload: { item: "one" } }), first)
     const reused = yield* Effect.flip(again.orders.create({ payload: { item: "two" } }))
     assert.include(reused.message, "422")
+  }).pipe(Effect.scoped, Effect.provide(FetchHttpClient.layer)))
+
+class Letter extends Model.Class<Letter>()("Letter", {
+  id: Model.id({ prefix: "L" }),
+  text: Model.file({ types: ["text/plain"] }).pipe(Model.optional),
+  pages: Model.files({ types: ["text/plain"] }).pipe(Model.optional)
+}) {}
+
+const letters = KernelEngine.make("letters").register(Letter, {
+  methods: ["GET", "POST", "PATCH"],
+  idempotencyKeys: "required"
+})
+
+it.live("an upload has no key, and is sent once", () =>
+  Effect.gen(function*() {
+    const { baseUrl, repositories } = yield* letters.test()
+    yield* repositories.letters.insert(new Letter({ id: "L1" }))
+    let isDown = true
+    const tries: Array<string> = []
+    /** The way to a service that is down after it has read the request. */
+    const way = HttpClient.transform<HttpClientError.HttpClientError, never, HttpClientError.HttpClientError, never>((
+      call,
+      request
+    ) => {
+      tries.push(`${request.method} ${request.headers["idempotency-key"] !== undefined}`)
+      if (!isDown || request.body._tag !== "Stream") return call
+      return Effect.as(
+        Effect.ignore(Stream.runDrain(request.body.stream)),
+        HttpClientResponse.fromWeb(request, new Response("", { status: 503 }))
+      )
+    })
+    const { pages, text } = yield* KernelClient.files(letters, "letters", {
+      baseUrl,
+      transformClient: (client) => KernelClient.withIdempotencyKeys()(way(client))
+    })
+    // A stream of it is empty when it is run again.
+    const once = new Blob(["Dear Ann"]).stream()
+    const payload = Stream.fromReadableStream({ evaluate: () => once, onError: (cause) => cause })
+    assert.isTrue((yield* Effect.exit(text.put({ params: { id: "L1" }, payload })))._tag === "Failure")
+    assert.strictEqual((yield* repositories.letters.findById("L1")).text, undefined)
+    isDown = false
+    yield* text.put({ params: { id: "L1" }, payload: new Blob(["Dear Ann"]) })
+    yield* pages.append({ params: { id: "L1" }, payload: new Blob(["one"]) })
+    yield* text.delete({ params: { id: "L1" } })
+    assert.deepStrictEqual(tries, ["PUT false", "PUT false", "POST false", "DELETE true"])
+    const status = (method: string, path: string, headers: Record<string, string>) =>
+      Effect.promise(() =>
+        fetch(`${baseUrl}/letters/L1/${path}`, {
+          method,
+          ...method === "DELETE"
+            ? { headers }
+            : { headers: { "content-type": "text/plain", ...headers }, body: "bytes" }
+        }).then((answer) => answer.status)
+      )
+    const key = { "idempotency-key": "one" }
+    assert.deepStrictEqual(
+      [yield* status("PUT", "text", key), yield* status("POST", "pages", key), yield* status("PUT", "text", {})],
+      [400, 400, 200]
+    )
+    assert.deepStrictEqual([yield* status("DELETE", "text", {}), yield* status("DELETE", "text", key)], [400, 200])
+    assert.strictEqual(yield* status("DELETE", "text", key), 200, "it is answered as before")
   }).pipe(Effect.scoped, Effect.provide(FetchHttpClient.layer)))
