@@ -145,8 +145,8 @@ export interface TokenOptions {
  * **Details**
  *
  * Where a sign-in can't be renewed, the account signs in anew. Without an account, or when the service refuses it, requests
- * are sent without credentials, so that they fail with `Unauthorized` where some are needed. An interrupted request leaves a
- * renewal running, since its refresh token does not count a second time.
+ * are sent without credentials for 30 seconds, so that they fail with `Unauthorized` where some are needed. Then it is asked
+ * again. An interrupted request leaves a renewal running, since its refresh token does not count a second time.
  *
  * @category constructors
  * @since 0.1.0
@@ -182,10 +182,15 @@ export const tokens = (options: TokenOptions): Credentials => {
         username: account.username,
         password: Redacted.value(account.password)
       }))
-      if (issued === undefined) {
-        return signIn.current = { refreshToken: undefined, access: undefined, until: 0, isRefused: true }
-      }
       const now = yield* Clock.currentTimeMillis
+      if (issued === undefined) {
+        return signIn.current = {
+          refreshToken: undefined,
+          access: undefined,
+          until: now + refusalTime,
+          isRefused: true
+        }
+      }
       const current = signIn.current = {
         refreshToken: issued.refresh_token,
         access: issued.access_token,
@@ -220,7 +225,7 @@ export const tokens = (options: TokenOptions): Credentials => {
         execute(access === undefined ? request : withToken(request, access))
       return Effect.flatMap(Clock.currentTimeMillis, (now) => {
         const { current } = signIn
-        const ready = current.isRefused || now < current.until ? Effect.succeed(current) : renew(current)
+        const ready = now < current.until ? Effect.succeed(current) : renew(current)
         return Effect.flatMap(
           ready,
           (used) =>
@@ -287,7 +292,7 @@ interface SignIn {
 interface SessionTokens {
   readonly refreshToken: Redacted.Redacted<string> | undefined
   readonly access: Redacted.Redacted<string> | undefined
-  /** When the access token is renewed, in milliseconds. */
+  /** When the access token is renewed, or one is asked for again, in milliseconds. */
   readonly until: number
   /** Whether the service has refused to renew and to sign in. */
   readonly isRefused: boolean
@@ -295,6 +300,9 @@ interface SessionTokens {
 
 /** The time for a sign-in or a renewal. */
 const grantTimeout = "10 seconds"
+
+/** The milliseconds for which a refusal to sign in holds: the account may be made meanwhile. */
+const refusalTime = 30_000
 
 const tooLate = (request: HttpClientRequest.HttpClientRequest): HttpClientError.HttpClientError => {
   const description = "no token arrived in time"

@@ -40,7 +40,7 @@ import { DeclarationError } from "../internal/declarationError.ts"
 import type { DocumentStore } from "../Repository/DocumentStore.ts"
 import type { StoreError } from "../Repository/RepositoryError.ts"
 import * as Job from "./Job.ts"
-import { type Mail, MailFailed, mailFields } from "./mail/mail.ts"
+import { longestLine, type Mail, MailFailed, mailFields } from "./mail/mail.ts"
 
 export { type Mail, MailFailed } from "./mail/mail.ts"
 
@@ -103,7 +103,10 @@ export const layerSmtp = ({ from, url }: SmtpOptions): Layer.Layer<Mailer> =>
  */
 export const layerLog: Layer.Layer<Mailer> = Layer.succeed(Mailer, {
   send: ({ html, subject, text, to }) =>
-    Effect.annotateLogs(Effect.logInfo(`A mail: ${subject}`), { to: [to].flat().join(", "), text: text ?? html ?? "" })
+    Effect.annotateLogs(Effect.logInfo(`A mail: ${subject}`), {
+      to: [to].flat().map((one) => typeof one === "string" ? one : `${one.name} <${one.address}>`).join(", "),
+      text: text ?? html ?? ""
+    })
 })
 
 /**
@@ -129,12 +132,20 @@ export const job: Job.Job<"mail", Mail, MailFailed> = Job.make("mail", { payload
 
 /**
  * Sends the mails of {@link enqueue}: for `KernelEngine.register`. A mail that the server refuses is a dead letter after all attempts.
+ * Where it takes one for some of the recipients, only the others get it in the next attempts.
  *
  * @category models
  * @since 0.1.0
  */
-export const sending: Job.Implementation<"mail", Mail, MailFailed, Mailer> = job.implement((mail, { id }) =>
-  Mailer.use(({ send }) => send(mail, { id }))
+export const sending: Job.Implementation<"mail", Mail, MailFailed, Mailer | DocumentStore> = job.implement(
+  (mail, { id }) =>
+    Mailer.use(({ send }) => send(mail, { id })).pipe(
+      Effect.catchIf(
+        ({ isPermanent, refused = [] }) => refused.length > 0 && !isPermanent,
+        // The key is the same where a killed process comes here once more.
+        ({ refused }) => enqueue({ ...mail, only: refused }, { key: `${id}.refused`, delay: "1 minute" })
+      )
+    )
 )
 
 /**
@@ -176,7 +187,7 @@ export const written = (
   const [text, html] = [language?.text(`${key}.text`, args), language?.text(`${key}.html`, escaped(args))]
   return {
     // A subject is one line, whatever the arguments are.
-    subject: (language?.text(`${key}.subject`, args) ?? key).replaceAll(/[\r\n\0]+/gu, " "),
+    subject: (language?.text(`${key}.subject`, args) ?? key).replaceAll(/[\r\n\0]+/gu, " ").slice(0, longestLine),
     ...text === undefined ? {} : { text },
     ...html === undefined ? {} : { html }
   }

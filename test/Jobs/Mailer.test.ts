@@ -4,7 +4,16 @@ import { Effect, Layer, Ref, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { inspect } from "node:util"
 import { SMTPServer } from "smtp-server"
-import { EmbeddedStore, Job, KernelEngine, Mailer, Model, Repository, Resource } from "../../src/index.ts"
+import {
+  DocumentStore,
+  EmbeddedStore,
+  Job,
+  KernelEngine,
+  Mailer,
+  Model,
+  Repository,
+  Resource
+} from "../../src/index.ts"
 import { freePort } from "../support/processes.ts"
 
 interface Received {
@@ -108,6 +117,59 @@ describe("Mailer", () => {
       assert.isTrue(yield* failing(url.replace("secret", "wrong"), "ann@example.org"))
       assert.deepStrictEqual(received, [])
     }).pipe(Effect.scoped))
+
+  it.live("says which recipients a server refuses beside others, and sends to some of them alone", () =>
+    Effect.gen(function*() {
+      const { received, url } = yield* server
+      const failing = (...others: ReadonlyArray<string>) =>
+        Effect.flip(
+          Mailer.Mailer.use(({ send }) => send({ to: ["ann@example.org", ...others], subject: "a", text: "b" }))
+        )
+      yield* Effect.gen(function*() {
+        const { isPermanent, refused } = yield* failing("later@example.org", "Nobody <nobody@example.org>")
+        assert.deepStrictEqual([isPermanent, refused], [false, ["later@example.org", "nobody@example.org"]])
+        assert.isTrue((yield* failing("nobody@example.org")).isPermanent)
+        const to = [{ name: "Eve, mallory@example.org", address: "eve@example.org" }, "bob@example.org"]
+        const { send } = yield* Mailer.Mailer
+        yield* send({ to, subject: "a", text: "b" })
+        yield* send({ to, only: ["bob@example.org"], subject: "a", text: "b" })
+      }).pipe(Effect.provide(Mailer.layerSmtp({ url, from })))
+      assert.deepStrictEqual(received.map(({ to }) => to), [
+        ["ann@example.org"],
+        ["ann@example.org"],
+        ["eve@example.org", "bob@example.org"],
+        ["bob@example.org"]
+      ])
+      assert.include(received[3]?.source, "eve@example.org")
+    }).pipe(Effect.scoped))
+
+  it.effect("sends again to those alone for whom the server has not taken a mail", () =>
+    Effect.gen(function*() {
+      const sent: Array<ReadonlyArray<string> | undefined> = []
+      const mailer = Layer.succeed(Mailer.Mailer, {
+        send: ({ only }) => {
+          sent.push(only)
+          const refused = [["bob@example.org", "eve@example.org"], ["eve@example.org"]][sent.length - 1]
+          return refused === undefined
+            ? Effect.void
+            : Effect.fail(new Mailer.MailFailed({ detail: "busy", isPermanent: false, refused }))
+        }
+      })
+      yield* Effect.gen(function*() {
+        const { idle, store } = yield* KernelEngine.make("mails").register(Mailer.sending).test()
+        yield* Effect.provideService(
+          Mailer.enqueue({ to: ["ann@example.org", "bob@example.org", "eve@example.org"], subject: "a", text: "b" }),
+          DocumentStore.DocumentStore,
+          store
+        )
+        yield* idle
+        for (const _ of [1, 2, 3]) {
+          yield* TestClock.adjust("1 minute")
+          yield* idle
+        }
+        assert.deepStrictEqual(sent, [undefined, ["bob@example.org", "eve@example.org"], ["eve@example.org"]])
+      }).pipe(Effect.scoped, Effect.provide(mailer))
+    }))
 
   it.effect("sends what is enqueued with a write, again after a failure, and nothing of a write that is rolled back", () =>
     Effect.gen(function*() {

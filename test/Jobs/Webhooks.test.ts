@@ -255,6 +255,11 @@ describe("Webhooks", () => {
       yield* idle
       assert.deepStrictEqual(failing.received.slice(2).map(told), [["order.created", last, 3]])
       assert.deepStrictEqual(yield* failing.state, { enabled: true, failures: 0, reason: undefined })
+      statuses[gone.id] = 200
+      yield* staff.subscriptions.patch({ params: { id: gone.id }, payload: { enabled: true } })
+      yield* staff.orders.create({ payload: { buyer: "ann", total: 4 } })
+      yield* idle
+      assert.deepStrictEqual(yield* gone.state, { enabled: true, failures: 0, reason: undefined })
     }))
 
   it.effect("don't end a subscription whose receiver of before answers that it is gone", () =>

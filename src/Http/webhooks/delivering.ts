@@ -101,7 +101,9 @@ export const delivering = Effect.fnUntraced(function*(
     const next = delay === undefined ? undefined : now + Duration.toMillis(Duration.fromInputUnsafe(delay))
     const state: State = isSuccess ? "delivered" : next === undefined ? "failed" : "retrying"
     const change: Update | undefined = isSuccess
-      ? subscription.failures === 0 ? undefined : { $set: { failures: 0 }, $unset: { paused_until: "", reason: "" } }
+      ? subscription.failures === 0 && subscription.reason === undefined
+        ? undefined
+        : { $set: { failures: 0 }, $unset: { paused_until: "", reason: "" } }
       : isGone
       ? { $set: { enabled: false, reason: "the receiver has answered 410: it is gone" } }
       : enabled && isSent

@@ -9,7 +9,7 @@ import { type Mail, MailFailed } from "./mail.ts"
 /** Opens connections when there are mails, and closes them with the scope. `id` is that of the mail in the outside world. */
 export const smtp = (
   url: string,
-  from: string
+  sender: string
 ): Effect.Effect<(mail: Mail, id: string | undefined) => Effect.Effect<void, MailFailed>, never, Scope.Scope> =>
   Effect.map(
     Effect.acquireRelease(
@@ -18,23 +18,37 @@ export const smtp = (
       ),
       (transport) => Effect.sync(() => transport.close())
     ),
-    (transport) => ({ bcc, cc, replyTo, to, ...mail }, id) =>
-      Effect.asVoid(Effect.tryPromise({
+    (transport) => ({ bcc, cc, only, replyTo, to, ...mail }, id) => {
+      const from = mail.from ?? sender
+      const sent = Effect.tryPromise({
         try: () =>
           transport.sendMail({
             ...mail,
-            to: [to].flat(),
-            ...cc === undefined ? {} : { cc: [cc].flat() },
-            ...bcc === undefined ? {} : { bcc: [bcc].flat() },
-            ...replyTo === undefined ? {} : { replyTo: [replyTo].flat() },
-            from: mail.from ?? from,
-            ...id === undefined ? {} : { messageId: `<${encodeURIComponent(id)}@${domainOf(mail.from ?? from)}>` },
+            to: listOf(to),
+            ...cc === undefined ? {} : { cc: listOf(cc) },
+            ...bcc === undefined ? {} : { bcc: listOf(bcc) },
+            ...replyTo === undefined ? {} : { replyTo: listOf(replyTo) },
+            from,
+            ...only === undefined ? {} : { envelope: { from: addressOf(from), to: [...only] } },
+            ...id === undefined ? {} : { messageId: `<${encodeURIComponent(id)}@${domainOf(addressOf(from))}>` },
             // A text of a caller names no file and no address to read.
             disableFileAccess: true,
             disableUrlAccess: true
           }),
         catch: failureOf
-      }))
+      })
+      return Effect.flatMap(
+        sent,
+        ({ rejected = [], rejectedErrors = [] }) =>
+          rejected.length === 0 ? Effect.void : Effect.fail(
+            new MailFailed({
+              detail: `the server refuses ${rejected.map(addressOf).join(", ")}: ${rejectedErrors[0]?.message ?? ""}`,
+              isPermanent: rejectedErrors.length > 0 && rejectedErrors.every(isPermanent),
+              refused: rejected.map(addressOf)
+            })
+          )
+      )
+    }
   )
 
 // internal
@@ -46,14 +60,23 @@ const unreadable = new DeclarationError(
 
 const times = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 60_000 }
 
+type Address = string | { readonly name: string; readonly address: string }
+
+const listOf = (addresses: Address | ReadonlyArray<Address>) => [addresses].flat()
+
+const addressOf = (address: Address): string => typeof address === "string" ? address : address.address
+
 const domainOf = (address: string): string => /@([\w.-]+)/u.exec(address)?.[1] ?? "localhost"
 
-/** RFC 5321, section 4.2.1: a reply of the class 5 is permanent. */
 const failureOf = (cause: unknown): MailFailed => {
-  const code = Predicate.hasProperty(cause, "responseCode") ? Number(cause.responseCode) : 0
-  const isLocal = Predicate.hasProperty(cause, "code") && (cause.code === "EENVELOPE" && code === 0)
+  const isLocal = Predicate.hasProperty(cause, "code") && cause.code === "EENVELOPE" && codeOf(cause) === 0
   return new MailFailed({
     detail: cause instanceof Error ? cause.message : String(cause),
-    isPermanent: code >= 500 || isLocal
+    isPermanent: isPermanent(cause) || isLocal
   })
 }
+
+/** RFC 5321, section 4.2.1: a reply of the class 5 is permanent. */
+const isPermanent = (cause: unknown): boolean => codeOf(cause) >= 500
+
+const codeOf = (cause: unknown): number => Predicate.hasProperty(cause, "responseCode") ? Number(cause.responseCode) : 0

@@ -137,6 +137,21 @@ describe("The credentials of a client", () => {
       assert.strictEqual(count(tokenPath), 1)
     }))
 
+  it.effect("are asked for again half a minute after the service has refused them", () =>
+    Effect.gen(function*() {
+      const { anonymous, clientWith, count } = yield* setUp
+      const late = { username: "late@example.com", password: Redacted.make("battery staple") }
+      const client = yield* clientWith(Credentials.tokens({ path: tokenPath, account: late }))
+      yield* Effect.flip(client.callers.me())
+      yield* Effect.flip(client.callers.me())
+      assert.strictEqual(count(tokenPath), 1)
+      const { result: id } = yield* anonymous.users.create({
+        payload: { email: late.username, password: "battery staple" }
+      })
+      yield* TestClock.adjust("30 seconds")
+      assert.strictEqual((yield* client.callers.me()).result, id)
+    }))
+
   it.effect("survive an interrupted request, which does not lose the refresh token", () =>
     Effect.gen(function*() {
       const { clientWith, jane } = yield* setUp
