@@ -182,7 +182,7 @@ describe("Mailer", () => {
         send: ({ to }, { id } = {}) =>
           isDown
             ? Effect.fail(new Mailer.MailFailed({ detail: "down", isPermanent: false }))
-            : Ref.update(sent, (all) => [...all, `${String(to)} ${id === undefined ? "" : "as a job"}`])
+            : Ref.update(sent, (all) => [...all, `${JSON.stringify(to)} ${id === undefined ? "" : "as a job"}`])
       })
       const engine = KernelEngine.make("mails").register(Orders, { name: "orders", segment: "orders" }).register(
         Mailer.sending
@@ -195,7 +195,7 @@ describe("Mailer", () => {
         isDown = false
         yield* TestClock.adjust("1 second")
         yield* idle
-        assert.deepStrictEqual(yield* Ref.get(sent), ["ann@example.org as a job"])
+        assert.deepStrictEqual(yield* Ref.get(sent), [`"ann@example.org" as a job`])
       }).pipe(Effect.scoped, Effect.provide(mailer))
     }))
 

@@ -130,7 +130,7 @@ export const requestReader = (context: ChangesContext) => {
         ),
       upgraded,
       rights: digestOf(rights),
-      key: `${shown}\n${EJSON.stringify(query.filter)}`,
+      key: `${shown}\n${exactly(query.filter)}`,
       seen: {
         type: name,
         key: shown,
@@ -157,12 +157,15 @@ export const rightsOfAll = (lists: ReadonlyArray<Asked>): string =>
 /** What the caller may see, as a text: the same text, the same documents with the same fields and links. */
 const textOfRights = (decision: AccessDecision | undefined): string => {
   const own = decision?.endpoint
-  return own === undefined ? "" : EJSON.stringify([
+  return own === undefined ? "" : exactly([
     own.read.map(({ fields, id, rows }) => [id, fields ?? null, rows ?? null]),
     own.rows.rows("read") ?? null,
     own.links?.endpoints ?? null
   ])
 }
+
+/** Values as a text, other values as another one: the relaxed form would round integers of 64 bits. */
+const exactly = (values: object): string => EJSON.stringify(values, { relaxed: false })
 
 const digests = new BoundedCache<string>(1_024)
 

@@ -39,7 +39,7 @@ export const smtp = (
       })
       return Effect.flatMap(
         sent,
-        ({ rejected = [], rejectedErrors = [] }) =>
+        ({ rejected, rejectedErrors = [] }) =>
           rejected.length === 0 ? Effect.void : Effect.fail(
             new MailFailed({
               detail: `the server refuses ${rejected.map(addressOf).join(", ")}: ${rejectedErrors[0]?.message ?? ""}`,

@@ -18,7 +18,7 @@ import {
   Resource
 } from "../../../src/index.ts"
 import * as SignIns from "../../../src/Security/SignIns.ts"
-import { endForClient, endOfStream, openedStream } from "../../support/eventStream.ts"
+import { endForClient, endOfStream, nextMessages, type OpenedStream, openedStream } from "../../support/eventStream.ts"
 import { shop } from "../../support/tokens.ts"
 
 class Order extends Model.Class<Order>()("Order", { id: Model.id(), owner: Schema.String }, { logged: true }) {}
@@ -291,4 +291,34 @@ describe("live / rights", () => {
         assert.strictEqual(stream.response.status, 401, mode)
       }
     }).pipe(Effect.scoped, Effect.provide(layer)))
+})
+
+class Account extends Model.Class<Account>()("Account", { id: Model.id(), tenant: Schema.BigInt }, { logged: true }) {}
+
+const tenants = { ann: 2n ** 53n, ben: 2n ** 53n + 1n } as const
+
+describe("streams of callers whose values differ", () => {
+  it.live("by less than what a number can tell show each what is the caller's", () =>
+    Effect.gen(function*() {
+      const Own = Resource.make(Account, { methods: ["GET"] })
+        .grant(Permission.Authenticated, {
+          rows: ({ subject }) => ($) => $.tenant.equals(subject === "ann" ? tenants.ann : tenants.ben)
+        })
+      const { baseUrl, repositories, token } = yield* KernelEngine.make("tenants").register(Own).enableSecurity().test()
+      const opened = (subject: string, query = "") =>
+        Effect.flatMap(token({ subject }), (signed) =>
+          openedStream(`${baseUrl}/accounts/changes?live=sse&offset=now${query}`, {
+            authorization: `Bearer ${Redacted.value(signed)}`
+          }))
+      const [ann, ben] = [yield* opened("ann"), yield* opened("ben")]
+      for (const [id, tenant] of Object.entries(tenants)) {
+        yield* repositories.accounts.insert(new Account({ id, tenant }))
+      }
+      const first = (stream: OpenedStream) =>
+        Effect.map(nextMessages(stream), (messages) =>
+          messages.flatMap(({ key }) =>
+            key ?? []
+          ))
+      assert.deepStrictEqual([yield* first(ann), yield* first(ben)], [["ann"], ["ben"]])
+    }).pipe(Effect.scoped))
 })
