@@ -8,6 +8,7 @@ import {
   Fiber,
   Layer,
   Metric,
+  Queue,
   Schema,
   Scope,
   type Tracer
@@ -167,6 +168,18 @@ describe("A job of a service", () => {
       const span = yield* Deferred.await(seen)
       assert.strictEqual(span.traceId, cause.traceId)
       assert.strictEqual(span._tag === "Span" && span.name, "job traced")
+    }))
+
+  it.effect("that could not be done ends the start with a sentence", () =>
+    Effect.gen(function*() {
+      for (
+        const options of [{ concurrency: 0 }, { concurrency: Infinity }, { concurrency: 1.5 }, { retry: { times: -1 } }]
+      ) {
+        const job = Job.make("work", { payload: {}, ...options })
+        const engine = KernelEngine.make("shop").register(job.implement(() => Effect.void))
+        const exit = yield* Effect.exit(engine.test())
+        assert.include(String(exit), "The job work", JSON.stringify(options))
+      }
     }))
 
   it.effect("has no delay by a negative one, and never comes by an endless one", () =>
@@ -415,6 +428,79 @@ describe("A schedule", () => {
         yield* idle
       }
       assert.deepStrictEqual(runs, ["2030-03-01T13:00:00.000Z", "2030-03-01T13:30:00.000Z"])
+    }).pipe(Effect.provide(EmbeddedStore.layerMemory)))
+
+  it.effect("whose expression changes runs at the times of both while processes of both run", () =>
+    Effect.gen(function*() {
+      yield* at("2030-03-01T00:00:00Z")
+      const [old, now]: [Array<string>, Array<string>] = [[], []]
+      const store = yield* DocumentStore.DocumentStore
+      yield* processOf(store, now, {}, "0 4 * * *")
+      const { idle } = yield* processOf(store, old, {}, "0 2 * * *")
+      for (let i = 0; i < 48; i++) {
+        yield* TestClock.adjust("1 hour")
+        yield* idle
+      }
+      assert.deepStrictEqual(old, ["2030-03-01T02:00:00.000Z", "2030-03-02T02:00:00.000Z"])
+      assert.deepStrictEqual(now, ["2030-03-01T04:00:00.000Z", "2030-03-02T04:00:00.000Z"])
+    }).pipe(Effect.provide(EmbeddedStore.layerMemory)))
+
+  it.effect("makes up for the earliest time first, also when a regular one passes meanwhile", () =>
+    Effect.gen(function*() {
+      yield* at("2030-03-01T00:30:00Z")
+      const store = yield* DocumentStore.DocumentStore
+      const options = { missed: "each" } as const
+      yield* Effect.scoped(processOf(store, [], options, "0 * * * *"))
+      yield* at("2030-03-01T03:30:00Z")
+      const begun = yield* Queue.unbounded<string>()
+      const ended = yield* Queue.unbounded<void>()
+      yield* KernelEngine.make("shop").enableCron(
+        "close-day",
+        "0 * * * *",
+        (due) => Effect.andThen(Queue.offer(begun, DateTime.formatIso(due)), Queue.take(ended)),
+        options
+      )
+        .test({ store: Layer.succeed(DocumentStore.DocumentStore, { ...store }) })
+      const runs: Array<string> = []
+      for (let i = 0; i < 4; i++) {
+        runs.push((yield* Queue.take(begun)).slice(11, 13))
+        yield* TestClock.adjust("40 minutes")
+        yield* Queue.offer(ended, undefined)
+      }
+      // Nothing waits when the service ends.
+      yield* Queue.offerAll(ended, Array.from({ length: 20 }, () => undefined))
+      assert.deepStrictEqual(runs, ["01", "02", "03", "04"])
+    }).pipe(Effect.provide(EmbeddedStore.layerMemory)))
+
+  it.effect("does no run again that is done when an old one is retried", () =>
+    Effect.gen(function*() {
+      yield* at("2030-03-01T00:00:00Z")
+      const store = yield* DocumentStore.DocumentStore
+      const runs: Array<string> = []
+      let isDown = true
+      const { idle } = yield* KernelEngine.make("shop").enableCron("close-day", "0 2 * * *", (due) =>
+        Effect.suspend(() => {
+          runs.push(DateTime.formatIso(due).slice(8, 10))
+          return isDown ? Effect.die("down") : Effect.void
+        }), { missed: "each", retry: { times: 0 } })
+        .test({ store: Layer.succeed(DocumentStore.DocumentStore, store) })
+      for (let i = 0; i < 20; i++) {
+        yield* TestClock.adjust("1 day")
+        yield* idle
+        isDown = false
+      }
+      assert.lengthOf(runs.splice(0), 20)
+      assert.isTrue(
+        yield* Effect.provideService(
+          Job.retry("cron close-day:2030-03-01T02:00:00.000Z"),
+          DocumentStore.DocumentStore,
+          store
+        )
+      )
+      yield* idle
+      yield* TestClock.adjust("1 hour")
+      yield* idle
+      assert.deepStrictEqual(runs, ["01"])
     }).pipe(Effect.provide(EmbeddedStore.layerMemory)))
 
   it.effect.each(

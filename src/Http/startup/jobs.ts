@@ -74,11 +74,12 @@ export const doingJobs = Effect.fnUntraced(function*(
   )
   // Jobs may begin them.
   yield* Layer.build(Layer.mergeAll(Layer.empty, ...workflows))
-  const scheduled = yield* Effect.forEach(schedules, scheduledOf)
+  const keep = yield* configOf("jobs.keep_done")
+  const scheduled = yield* Effect.forEach(schedules, (schedule) => scheduledOf(schedule, keep))
   const own = told === undefined ? [] : [told.implementation]
   yield* runJobs([...jobs, ...own, ...scheduled.map(({ implementation }) => implementation)], {
     grace: yield* configOf("server.shutdown_timeout"),
-    keep: yield* configOf("jobs.keep_done"),
+    keep,
     lock: yield* configOf("jobs.lock"),
     isMeasured,
     asSubject

@@ -97,7 +97,7 @@ export interface CronOptions extends Pick<WorkOptions, "retry" | "timeout"> {
   readonly zone?: string | undefined
   /**
    * What happens to due times at which no process of the service runs. With `"once"` the earliest of them is made up for at the next
-   * start, with `"each"` all of them, one after the other, and with `"skip"` none: a run that would begin more than a minute late
+   * start, with `"each"` all of them, the earliest first, and with `"skip"` none: a run that would begin more than a minute late
    * is left out. Defaults to `"once"`.
    */
   readonly missed?: "once" | "each" | "skip" | undefined

@@ -48,7 +48,7 @@ export const queueOf = (
 export const enqueue = (
   described: Described,
   payload: unknown,
-  options?: EnqueueOptions
+  { delay = 0, key }: EnqueueOptions = {}
 ): Effect.Effect<void, StoreError, DocumentStore> =>
   Effect.gen(function*() {
     const subject = Option.getOrUndefined(yield* CurrentUser.option)?.subject
@@ -57,10 +57,13 @@ export const enqueue = (
       payload,
       ...(subject !== undefined && { subject }),
       ...(span !== undefined && { span: { traceId: span.traceId, spanId: span.spanId, sampled: span.sampled } })
-    }, options)
+    }, { delay: Duration.max(Duration.fromInputUnsafe(delay), Duration.zero), key })
   })
 
-/** Stores a job. Whoever enqueues gives a payload that fits its type, so one that the schema refuses is a defect. */
+/**
+ * Stores a job. Whoever enqueues gives a payload that fits its type, so one that the schema refuses is a defect. With a negative delay
+ * it comes before those that are due since.
+ */
 export const enqueueElement = (
   described: Described,
   element: Element,
@@ -68,13 +71,13 @@ export const enqueueElement = (
 ): Effect.Effect<void, StoreError, DocumentStore> =>
   DocumentStore.use((store) =>
     Effect.flatMap(Effect.orDie(encoderOf(described)(element)), (encoded) => {
-      const time = Duration.max(Duration.fromInputUnsafe(delay), Duration.zero)
+      const time = Duration.fromInputUnsafe(delay)
       // Its time never comes.
-      return Duration.isFinite(time)
+      return Duration.isLessThan(time, longestDelay)
         ? offerRecord(store, {
           name: described.name,
           // One after the other, so that those of a moment stand on few pages of the store.
-          id: key ?? SecureRandom.uuidV7Unsafe(),
+          id: key === undefined ? SecureRandom.uuidV7Unsafe() : wellFormed(key),
           isCustomId: key !== undefined,
           element: encoded,
           delay: time
@@ -82,6 +85,12 @@ export const enqueueElement = (
         : Effect.void
     })
   )
+
+/** Dates end some 270,000 years from now. */
+const longestDelay = Duration.days(36_500_000)
+
+/** Half a character is no text that can be stored, and would become the same one as any other. */
+const wellFormed = (key: string): string => key.isWellFormed() ? key : JSON.stringify(key)
 
 /** Gives a dead letter its attempts again. */
 export const retryDead = Effect.fnUntraced(function*(id: string): Effect.fn.Return<boolean, StoreError, DocumentStore> {

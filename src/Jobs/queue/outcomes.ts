@@ -260,7 +260,7 @@ const hasToken = ({ token }: Claim): boolean => token !== undefined
 /** Waits until the proof of a record is stored, if that has begun. */
 const written = ({ writing }: Claim): Effect.Effect<void> => writing?.await ?? Effect.void
 
-const unlocked = { token: "", process: "" }
+export const unlocked = { token: "", process: "" }
 
 const failureOf = (cause: Cause.Cause<unknown>): string => Cause.pretty(cause).slice(0, maxFailure)
 

@@ -19,6 +19,7 @@ import * as PersistedQueue from "effect/persistence/PersistedQueue"
 import * as Predicate from "effect/Predicate"
 import * as Queue from "effect/Queue"
 import * as Result from "effect/Result"
+import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import { randomUUID } from "node:crypto"
 import type { Document, DocumentStore } from "../../Repository/DocumentStore.ts"
@@ -39,7 +40,7 @@ import {
   wake,
   wakeUnsafe
 } from "./localQueue.ts"
-import { makeOutcomes } from "./outcomes.ts"
+import { makeOutcomes, unlocked } from "./outcomes.ts"
 import {
   decodeRecord,
   earlierIndexes,
@@ -62,6 +63,9 @@ export interface QueueOptions {
   /** How often others are asked for, in a store that several processes use. Defaults to a second. */
   readonly poll?: Duration.Input | undefined
 }
+
+/** In milliseconds. */
+const longestSleep = 60_000
 
 /** Adds a record to a queue. It needs nothing that runs, so that whoever has the store can offer. */
 export const offerRecord = (
@@ -134,12 +138,25 @@ export const makeQueueStore = Effect.fnUntraced(function*(
     // Their times, since what is given back keeps its own.
     const dues = new Map(found.map(({ _id, due }) => [_id, due]))
     const _id = { $in: [...dues.keys()] }
-    yield* store.updateMany(queuedJobs, { _id, queue: own.local.name, due: { $lte: dateOf(now) }, ...pending }, {
-      $set: { state: "running", token, process: thisProcess, due: dateOf(now + lockTime) },
-      $inc: { attempts: 1 },
-      $min: { taken: dateOf(now) }
-    })
-    const taken = yield* store.find(queuedJobs, { filter: { _id, token } })
+    const taken = yield* store.updateMany(
+      queuedJobs,
+      { _id, queue: own.local.name, due: { $lte: dateOf(now) }, ...pending },
+      {
+        $set: { state: "running", token, process: thisProcess, due: dateOf(now + lockTime) },
+        $inc: { attempts: 1 },
+        $min: { taken: dateOf(now) }
+      }
+    ).pipe(
+      Effect.andThen(store.find(queuedJobs, { filter: { _id, token } })),
+      // What this process does not know to have taken is no attempt.
+      Effect.onError(() =>
+        store.updateMany(queuedJobs, { _id, token }, {
+          $set: { state: "waiting", due: dateOf(now) },
+          $inc: { attempts: -1 },
+          $unset: unlocked
+        }).pipe(Effect.retry({ times: 3, schedule: Schedule.exponential("100 millis") }), Effect.ignore)
+      )
+    )
     const claims = yield* Effect.forEach(
       taken.toSorted((one, other) => _id.$in.indexOf(one["_id"]) - _id.$in.indexOf(other["_id"])),
       (document) => claimed({ ...document, due: dues.get(document["_id"]) }, own.maxAttempts, token)
@@ -170,10 +187,11 @@ export const makeQueueStore = Effect.fnUntraced(function*(
     const { local } = own
     const now = yield* Clock.currentTimeMillis
     const { since = now, wakes } = local
-    // An earlier process may have been killed by it, the last attempt may not be made twice, and a lock that has ended is another one's.
+    // An earlier process may have been killed by it, also one whose clock was ahead; the last attempt may not be made twice, and a lock
+    // that has ended is another one's.
     const mustClaim = ({ attempts, created, state }: Document) =>
       state !== "waiting" || typeof attempts === "number" && !mayBegin({ attempts }, own) ||
-      !(created instanceof Date) || created.getTime() < since
+      !(created instanceof Date) || created.getTime() < since || created.getTime() > now
     const limit = missing(own) + (local.isStrict ? 0 : maxReady) + local.known.size
     local.looks++
     const find = store.find(queuedJobs, { filter: dueOf(local, now), sort: { due: 1 }, limit })
@@ -237,8 +255,13 @@ export const makeQueueStore = Effect.fnUntraced(function*(
       sort: { due: 1 },
       limit: 1
     })
-    const now = yield* Clock.currentTimeMillis
-    return yield* next === undefined ? Effect.never : Effect.sleep(Math.max(0, Number(next["due"]) - now))
+    if (next === undefined) return yield* Effect.never
+    // A timer goes on as it was when the clock is put forward, or the machine has slept.
+    for (;;) {
+      const left = Number(next["due"]) - (yield* Clock.currentTimeMillis)
+      if (left <= 0) return
+      yield* Effect.sleep(Math.min(left, longestSleep))
+    }
   })
 
   const runClaims = Effect.runForkWith(yield* Effect.context())

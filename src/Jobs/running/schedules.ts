@@ -2,14 +2,15 @@
 import * as Clock from "effect/Clock"
 import * as Cron from "effect/Cron"
 import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { DeclarationError } from "../../internal/declarationError.ts"
 import { DocumentStore } from "../../Repository/DocumentStore.ts"
 import type { StoreError } from "../../Repository/RepositoryError.ts"
-import type { Any, Described, Failure, Schedule } from "../queue/description.ts"
-import { enqueueElement } from "../queue/jobQueue.ts"
+import type { Any, Attempt, Described, Failure, Schedule } from "../queue/description.ts"
+import { enqueueElement, putOff } from "../queue/jobQueue.ts"
 import { jobIdOf, queuedJobs } from "../queue/records.ts"
 
 /** The job of a schedule, and what enqueues its first run. */
@@ -18,8 +19,11 @@ export interface Scheduled {
   readonly begin: Effect.Effect<void, StoreError, DocumentStore>
 }
 
-/** Dies if the expression or the time zone is wrong. */
-export const scheduledOf = ({ expression, name, options, run: work }: Schedule): Effect.Effect<Scheduled> => {
+/** Dies if the expression or the time zone is wrong. Runs that are done are kept for the time `keep`. */
+export const scheduledOf = (
+  { expression, name, options, run: work }: Schedule,
+  keep: Duration.Duration
+): Effect.Effect<Scheduled> => {
   const parsed = Cron.parse(expression, options.zone ?? "UTC")
   if (Result.isFailure(parsed)) {
     return Effect.die(new DeclarationError(`The schedule ${name} is wrong: ${parsed.failure.message}`))
@@ -30,22 +34,27 @@ export const scheduledOf = ({ expression, name, options, run: work }: Schedule):
   const nextAfter = (time: number) => Cron.next(parsed.success, DateTime.makeUnsafe(time)).getTime()
   const enqueueNext = Effect.fnUntraced(function*(after: number) {
     const due = nextAfter(after)
-    const delay = Math.max(0, due - (yield* Clock.currentTimeMillis))
     yield* enqueueElement(described, { payload: { due, expression: written } }, {
       key: DateTime.formatIso(DateTime.makeUnsafe(due)),
-      delay
+      // One that has passed comes before those that have passed later.
+      delay: due - (yield* Clock.currentTimeMillis)
     })
   })
-  const run = Effect.fnUntraced(function*({ due, expression }: typeof Payload.Type, id: string) {
+  const run = Effect.fnUntraced(function*({ due, expression }: typeof Payload.Type, attempt: Attempt) {
     const now = yield* Clock.currentTimeMillis
     const at = DateTime.formatIso(DateTime.makeUnsafe(due))
-    // Before the work, which may end the process. Of the times that have passed, "each" has the next one.
-    yield* enqueueNext(missed === "each" ? due : now)
-    // An earlier version of the service has enqueued it, for a time that may be one of this version as well.
+    const taken = missed === "once" ? now : yield* firstTaken(described.name, attempt.id, now)
+    // Before the work, which may end the process. Of the times that have passed, "each" has the next one, unless this run is an old one
+    // that is tried again: that one is done, and may be kept no longer.
+    if (missed !== "each") yield* enqueueNext(now)
+    else if (now - taken < Duration.toMillis(keep)) yield* enqueueNext(due)
+    // Another version of the service has enqueued it, for a time that may be one of this version as well.
     if (expression !== written && nextAfter(due - 1) !== due) {
+      // While versions replace each other, the other one may still do it.
+      if (now - due < replacing) return yield* putOff(described, attempt, now + 30_000)
       return yield* Effect.logWarning(`The schedule ${name} is not for ${at} any more`)
     }
-    if (missed === "skip" && (yield* firstTaken(described.name, id, now)) - due > late) {
+    if (missed === "skip" && taken - due > late) {
       return yield* Effect.logWarning(`The schedule ${name} has missed ${at}`)
     }
     // The engine's type says which services it needs.
@@ -55,7 +64,7 @@ export const scheduledOf = ({ expression, name, options, run: work }: Schedule):
     implementation: {
       _tag: "JobImplementation",
       job: { name: described.name, "~appkernel/Job": described },
-      run: (payload: typeof Payload.Type, { id }) => run(payload, id)
+      run
     },
     begin: Effect.flatMap(Clock.currentTimeMillis, (now) => enqueueNext(now))
   })
@@ -75,3 +84,6 @@ const firstTaken = (queue: string, id: string, now: number) =>
 
 /** A run that begins later, in milliseconds, was missed. */
 const late = 60_000
+
+/** The milliseconds for which processes of two versions run side by side. */
+const replacing = 600_000

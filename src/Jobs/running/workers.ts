@@ -55,8 +55,16 @@ export const runJobs = Effect.fnUntraced(function*(
         new DeclarationError(`The job ${described.name} runs as its subject: provide Accounts, and enable security`)
       )
     }
+    const { concurrency = 1, retry: { times = 0 } = {} } = described.options
+    if (!Number.isSafeInteger(concurrency) || concurrency < 1 || !(times >= 0)) {
+      return yield* Effect.die(
+        new DeclarationError(
+          `The job ${described.name} has a concurrency or a number of retries that is none`
+        )
+      )
+    }
     const queue = yield* queueOf(port, described)
-    for (let i = 0; i < (described.options.concurrency ?? 1); i++) {
+    for (let i = 0; i < concurrency; i++) {
       const worker: Worker = { isBusy: false, isStopping: false, fiber: undefined }
       const take = queue.take((element, { attempts, id }) => {
         worker.isBusy = true

@@ -14,7 +14,7 @@ import {
   Scope
 } from "effect"
 import { PersistedQueue } from "effect/persistence"
-import { DocumentStore, Repository } from "../../../src/index.ts"
+import { DocumentStore, Repository, RepositoryError } from "../../../src/index.ts"
 import { putOff } from "../../../src/Jobs/queue/jobQueue.ts"
 import { localQueue, wake } from "../../../src/Jobs/queue/localQueue.ts"
 import { thisProcess } from "../../../src/Jobs/queue/records.ts"
@@ -43,6 +43,32 @@ const storedQueueContract = <E>(name: string, store: Layer.Layer<DocumentStore.D
         yield* Effect.scoped(Layer.build(queues()))
         const names = (yield* listIndexes("QueuedJob")).map(({ name }) => name)
         assert.deepStrictEqual(names.toSorted(), ["dead_1", "ended_1", "pending_1"])
+      }))
+
+    it.effect("counts no attempt that its process has not heard of", () =>
+      Effect.gen(function*() {
+        const inner = yield* DocumentStore.DocumentStore
+        let failures = 1
+        // It is shared with others, so that a claim is written, and it does not answer the first time what was claimed.
+        const store: typeof inner = {
+          ...inner,
+          isolation: "snapshot",
+          find: (collection, options) =>
+            options?.filter?.["token"] !== undefined && failures-- > 0
+              ? Effect.fail(
+                new RepositoryError.StoreUnavailable({ operation: "find", detail: "no answer", retryable: true })
+              )
+              : inner.find(collection, options)
+        }
+        const attempts = yield* Effect.gen(function*() {
+          const queue = yield* queueOf("unheard")
+          yield* queue.offer({ n: 1n })
+          return yield* Effect.eventually(queue.take((_, { attempts }) => Effect.succeed(attempts)))
+        }).pipe(
+          Effect.provide(Layer.fresh(queues())),
+          Effect.provideService(DocumentStore.DocumentStore, store)
+        )
+        assert.deepStrictEqual([attempts, failures], [1, -1])
       }))
 
     it.effect("gives an element to another one when who has it is interrupted, which is no attempt", () =>
