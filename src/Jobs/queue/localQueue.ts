@@ -130,7 +130,7 @@ export const handOver = (store: Store, local: LocalQueue, now: number) => {
     })
 }
 
-/** Gives a record to who waits, or keeps it for who comes next: behind the others, or before them. */
+/** Gives a record to who waits, or keeps it for who comes next: behind those that are due before it, or before all others. */
 export const makeReady = (local: LocalQueue, record: JobRecord, isFirst = false): void => {
   const takers = local.takers.find((takers) => takers.isWaiting() && mayBegin(record, takers))
   local.known.set(record._id, undefined)
@@ -142,7 +142,11 @@ export const makeReady = (local: LocalQueue, record: JobRecord, isFirst = false)
     local.known.delete(record._id)
     wakeUnsafe(local)
   } else if (isFirst) local.ready.unshift(record)
-  else local.ready.push(record)
+  else {
+    // Most are due later than all others.
+    const before = local.ready.findLastIndex(({ due }) => due <= record.due)
+    local.ready.splice(before + 1, 0, record)
+  }
 }
 
 /** The first record that is ready for one of those who take. If there is none, the store may have one. */

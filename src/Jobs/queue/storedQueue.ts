@@ -91,7 +91,7 @@ export const offerRecord = (
         Effect.catchTag("DuplicateKey", () => Effect.succeed(false))
       )
       : Effect.as(store.insertOne(queuedJobs, stored), true)
-    const give = due === now && isAlone(store) ? handOver(store, localQueue(store, name), now) : undefined
+    const give = due <= now && isAlone(store) ? handOver(store, localQueue(store, name), now) : undefined
     return Effect.asVoid(Effect.onExit(written, (exit) =>
       Exit.isSuccess(exit) && !exit.value
         ? Effect.void
