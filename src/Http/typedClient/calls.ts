@@ -1,9 +1,9 @@
 /** The calls of a typed client: those of the platform's client, with the parts of a request that may be left out. */
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import * as HttpApi from "effect/http-api/HttpApi"
 import type * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpClient from "effect/http/HttpClient"
-import type * as HttpClientError from "effect/http/HttpClientError"
+import * as HttpClientError from "effect/http/HttpClientError"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as UrlParams from "effect/http/UrlParams"
 import * as Record from "effect/Record"
@@ -56,6 +56,23 @@ export const withRequestParts = (
       const callBare = (bare as CallGroups)[groupName]?.[name] ?? call
       return (request: object = {}) => {
         const hasParts = "query" in request || "headers" in request || "payload" in request
-        return settle((hasParts ? call : callBare)({ query: {}, headers: {}, ...request }), groupName, name)
+        const sent = hasNoPath(request)
+          ? Effect.fail(noPath)
+          : (hasParts ? call : callBare)({ query: {}, headers: {}, ...request })
+        return settle(sent, groupName, name)
       }
     }))
+
+/** Whether a parameter would lead to another path, or is no text that a path can have. The platform's client throws for it. */
+const hasNoPath = (request: object): boolean =>
+  "params" in request &&
+  Object.values(Object(request.params)).some((value) =>
+    typeof value === "string" && (value === "." || value === ".." || !value.isWellFormed())
+  )
+
+const noPath = new HttpClientError.HttpClientError({
+  reason: new HttpClientError.InvalidUrlError({
+    request: HttpClientRequest.empty,
+    description: "a parameter of the path is no segment of one"
+  })
+})

@@ -1,7 +1,7 @@
 /** Typed clients of services over the factory's connections, and what handlers tell their callers of failed calls. */
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Layer, Redacted, Schema, Tracer } from "effect"
-import { HttpServer } from "effect/http"
+import { FetchHttpClient, HttpServer } from "effect/http"
 import { connect } from "node:net"
 import {
   ClientError,
@@ -16,7 +16,7 @@ import {
   ServiceError,
   UpstreamError
 } from "../../../src/index.ts"
-import { refused, send, serving } from "../../support/rest.ts"
+import { refused, send, sendTo, serving } from "../../support/rest.ts"
 import { nobody, upstream } from "../support/upstream.ts"
 
 class User extends Model.Class<User>()("User", { id: Model.id({ prefix: "U" }), name: Schema.String }) {}
@@ -60,6 +60,29 @@ describe("A typed client of another service", () => {
       const bank = yield* Effect.flip(client.users.bank({ params: { id } }))
       assert.isTrue(bank instanceof UpstreamError && bank.code === 422 && bank.upstream_service === "bank")
     }).pipe(Effect.provide(layer)))
+
+  it.live("fails where a parameter is no segment of a path, and passes that on", () =>
+    Effect.gen(function*() {
+      const { baseUrl } = yield* users.test()
+      const client = yield* HttpClientFactory.typed(users, baseUrl)
+      const direct = yield* KernelClient.make(users, { baseUrl })
+      const passing = yield* KernelEngine.make("names").register(
+        Service.make("NameService").operation("of", { path: "./{user}", success: Schema.String }, ({ params }) =>
+          Effect.map(KernelClient.passOn(client.users.get({ params: { id: params.user } })), ({ name }) =>
+            name))
+      ).test()
+      for (const id of [".", "..", "\ud800"]) {
+        const failure = yield* Effect.flip(client.users.get({ params: { id } }))
+        assert.isTrue(
+          failure instanceof ClientError.RequestHandlingException && failure.reason._tag === "InvalidRequest",
+          id
+        )
+        assert.strictEqual((yield* Effect.flip(direct.users.get({ params: { id } })))._tag, "HttpClientError")
+      }
+      const { status, text } = yield* sendTo(passing.baseUrl, "GET", "/names/%2e%2e")
+      assert.strictEqual(status, 500)
+      assert.include(text, "\"upstream_service\":\"users\"")
+    }).pipe(Effect.provide(Layer.merge(layer, FetchHttpClient.layer))))
 
   it.live("reads its own answers where its headers come of another typed call, in the same fiber", () =>
     Effect.gen(function*() {
