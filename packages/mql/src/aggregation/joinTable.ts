@@ -68,7 +68,7 @@ export const joinedValues = (document: Document, path: Segments): ReadonlyArray<
     values.push(value ?? null)
     if (!isItem && isArray(value)) { for (const item of value) values.push(item) }
     return false
-  })
+  }, (array) => charge(array.length))
   return values
 }
 

@@ -1,7 +1,6 @@
 /** Arithmetic on BSON's numbers: exact for integers and decimals, and in the widest type of its operands. */
 import { Decimal128, Long } from "bson"
 import {
-  align,
   type BsonNumber,
   doubleOf,
   type Exact,
@@ -11,17 +10,16 @@ import {
   isInt,
   isLong,
   isZero,
+  lengthOf,
   longOf,
   made,
+  remainderOf,
+  sumOf,
   toDouble
 } from "./number.ts"
 
 /** The sum in the wider of the two types; `undefined` when it overflows a 64-bit integer. */
-export const add = (a: BsonNumber, b: BsonNumber): BsonNumber | undefined =>
-  combine(a, b, (x, y) => x + y, (x, y) => {
-    const [left, right, exponent] = align(x, y)
-    return { digits: left + right, exponent }
-  })
+export const add = (a: BsonNumber, b: BsonNumber): BsonNumber | undefined => combine(a, b, (x, y) => x + y, sumOf)
 
 /** The product in the wider of the two types; `undefined` when it overflows a 64-bit integer. */
 export const multiply = (a: BsonNumber, b: BsonNumber): BsonNumber | undefined =>
@@ -66,9 +64,9 @@ export const remainder = (a: BsonNumber, b: BsonNumber): BsonNumber => {
     // A finite dividend remains.
     return Math.abs(signOrSpecial(b)) === Infinity && x !== undefined ? decimalOf(x) : decimalOfDouble(NaN)
   }
-  const [left, right, exponent] = align(x, y)
-  const exact = { digits: left % right, exponent }
-  return decimal ? decimalOf(exact) : made(Long.fromBigInt(exact.digits * 10n ** BigInt(exponent)))
+  const exact = remainderOf(x, y)
+  // Integers have no exponent.
+  return decimal ? decimalOf(exact) : made(Long.fromBigInt(exact.digits))
 }
 
 export type Rounding = "halfEven" | "truncate" | "floor" | "ceil"
@@ -78,8 +76,11 @@ export const roundTo = (value: BsonNumber, places: number, rounding: Rounding): 
   if (isDouble(value) && places === 0) return doubleOf(roundDouble(toDouble(value), rounding))
   const exact = exactOf(value)
   if (exact === undefined || -exact.exponent <= places) return value
-  const factor = 10n ** BigInt(-exact.exponent - places)
-  const digits = quotient(exact.digits, factor, rounding)
+  const surplus = -exact.exponent - places
+  // Far below the last place, only the side counts.
+  const digits = surplus > lengthOf(exact.digits) + 1
+    ? quotient(exact.digits < 0n ? -1n : exact.digits > 0n ? 1n : 0n, 100n, rounding)
+    : quotient(exact.digits, 10n ** BigInt(surplus), rounding)
   if (isDecimal(value)) return decimalOf({ digits, exponent: -places })
   if (isDouble(value)) return doubleOf(Number(`${digits}e${-places}`))
   return integerOf(digits * 10n ** BigInt(-places), isLong(value))

@@ -8,7 +8,6 @@ import {
   angleOf,
   fixedOf,
   integerRoot,
-  lengthOf,
   lnOf,
   ofFixed,
   one,
@@ -16,7 +15,7 @@ import {
   quarterTurns,
   sineAndCosine
 } from "./fixedPoint.ts"
-import { align, type BsonNumber, type Exact, exactOf, isZero, toDouble } from "./number.ts"
+import { align, type BsonNumber, type Exact, exactOf, isZero, powerAbove, toDouble } from "./number.ts"
 
 export type DecimalFunction = (value: Decimal128) => Decimal128
 
@@ -32,7 +31,7 @@ const odd =
     const exact = exactOf(value)
     if (exact === undefined) return decimalOfDouble(ofInfinity(toDouble(value)))
     if (exact.digits === 0n) return value
-    return decimalOf(isSmall(orderOf(exact)) ? beside(exact, side) : compute(exact))
+    return decimalOf(isSmall(powerAbove(exact)) ? beside(exact, side) : compute(exact))
   }
 
 /** An even function, which is 1 of 0. */
@@ -76,7 +75,7 @@ export const angle = (y: BsonNumber, x: BsonNumber): Decimal128 => {
       ? decimalOfDouble(double)
       : decimalOf(ofFixed(quarterTurns(Math.round(double / (Math.PI / 4)))))
   }
-  const [upper, right] = [orderOf(height), orderOf(width)]
+  const [upper, right] = [powerAbove(height), powerAbove(width)]
   // Next to the first axis the angle is as small as the quotient.
   if (isSmall(upper - right) && width.digits > 0n) return beneath(divide(y, x))
   const order = Math.max(upper, right)
@@ -92,7 +91,7 @@ export const hyperbolicCosine = even(Math.cosh, (x) => halfOf(x, 1n))
 export const hyperbolicTangent = odd(Math.tanh, -1n, (exact) => {
   const sign = signOf(exact.digits)
   // e^-200 is beyond the digits.
-  if (orderOf(exact) > 3) return beside({ digits: sign, exponent: 0 }, -1n)
+  if (powerAbove(exact) > 3) return beside({ digits: sign, exponent: 0 }, -1n)
   const square = fixedOf(powerOfE(2n * magnitudeOf(fixedOf(exact))))
   return ofFixed(sign * (square - one) * one / (square + one))
 })
@@ -135,9 +134,6 @@ const signOf = (digits: bigint): bigint => digits < 0n ? -1n : 1n
 
 const magnitudeOf = (digits: bigint): bigint => digits < 0n ? -digits : digits
 
-/** The power of ten that a number is below. */
-const orderOf = ({ digits, exponent }: Exact): number => lengthOf(digits) + exponent
-
 /** Whether the cube of a number is beyond its digits. */
 const isSmall = (order: number): boolean => order < -25
 
@@ -159,7 +155,7 @@ const half = ({ digits, exponent }: Exact): Exact => ({ digits: 5n * digits, exp
 
 /** Half of e^x and e^-x or of their difference. */
 const halfOf = (exact: Exact, sign: bigint): Exact => {
-  const order = orderOf(exact)
+  const order = powerAbove(exact)
   // Beyond the decimals.
   if (order > 5) return { digits: signOf(exact.digits), exponent: 10_000 }
   const x = fixedOf(exact)
@@ -173,7 +169,7 @@ const halfOf = (exact: Exact, sign: bigint): Exact => {
 
 /** ln (x + √(x² ± 1)) */
 const areaOf = (exact: Exact, sign: bigint): bigint => {
-  if (orderOf(exact) > 45) return lnOf({ digits: 2n * exact.digits, exponent: exact.exponent })
+  if (powerAbove(exact) > 45) return lnOf({ digits: 2n * exact.digits, exponent: exact.exponent })
   const x = fixedOf(exact)
   return lnOf(ofFixed(x + integerRoot(x * x + sign * one * one)))
 }

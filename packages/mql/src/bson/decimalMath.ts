@@ -5,8 +5,8 @@
  */
 import type { Decimal128 } from "bson"
 import { decimalOf, decimalOfDouble, withoutZeros } from "./arithmetic.ts"
-import { fixedOf, integerRoot, lengthOf, lnOf, nearest, ofFixed, one, places, powerOfE } from "./fixedPoint.ts"
-import { type BsonNumber, type Exact, exactOf, toDouble } from "./number.ts"
+import { fixedOf, integerRoot, lnOf, nearest, ofFixed, one, places, powerOfE } from "./fixedPoint.ts"
+import { type BsonNumber, type Exact, exactOf, lengthOf, toDouble } from "./number.ts"
 
 /** The square root of a number that is not negative. */
 export const squareRoot = (value: BsonNumber): Decimal128 => {
@@ -72,7 +72,7 @@ export const power = (base: BsonNumber, exponent: BsonNumber): Decimal128 => {
   const { digits, exponent: scale } = n
   const product = scale >= 0
     ? lnOf(magnitude) * digits * 10n ** BigInt(Math.min(scale, places))
-    : lnOf(magnitude) * digits / 10n ** BigInt(-scale)
+    : fixedOf({ digits: lnOf(magnitude) * digits, exponent: scale }, 0)
   if (product > BigInt(maxExponent) * one) return decimalOfDouble(Number(sign) * Infinity)
   if (product < -BigInt(maxExponent) * one) return decimalOf({ digits: 0n, exponent: 0 })
   const result = powerOfE(product)

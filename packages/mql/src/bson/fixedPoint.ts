@@ -2,17 +2,19 @@
  * Functions of numbers that are written as integers: as many units of 10^-{@link places}. They compute what a decimal's 34
  * digits need.
  */
-import type { Exact } from "./number.ts"
+import { type Exact, lengthOf } from "./number.ts"
 
 /** The digits after the point: logarithms next to 1 begin with 34 zeros, and exponents multiply their errors. */
 export const places = 90
 
 export const one = 10n ** BigInt(places)
 
-export const lengthOf = (digits: bigint): number => digits.toString().length - (digits < 0n ? 1 : 0)
-
 export const fixedOf = ({ digits, exponent }: Exact, at: number = places): bigint =>
-  exponent >= -at ? digits * 10n ** BigInt(exponent + at) : digits / 10n ** BigInt(-exponent - at)
+  exponent >= -at
+    ? digits * 10n ** BigInt(exponent + at)
+    : lengthOf(digits) <= -exponent - at
+    ? 0n
+    : digits / 10n ** BigInt(-exponent - at)
 
 export const ofFixed = (digits: bigint): Exact => ({ digits, exponent: -places })
 

@@ -8,6 +8,7 @@
  * - {@link valueAt} and {@link withValue}: through documents only, for projections and stages.
  * - {@link childOf}: one step into a document, or to an array's item by its index, for updates and expressions.
  */
+import { getOrMake, spend } from "@appkernel/document-store/internal"
 import type { Document } from "@appkernel/document-store/StoreTypes"
 import * as Result from "effect/Result"
 import type { Collator } from "./collator.ts"
@@ -35,27 +36,50 @@ export const childOf = (node: unknown, segment: string): unknown =>
 /**
  * Whether a value at the path passes the test, as filters read paths: an array on the way is entered both by index and
  * through each of its documents. A missing value is tested as `undefined`. `isItem` says that the last segment was an
- * array index.
+ * array index. `visit` is called before the items of an array on the way are, to count them, and may throw.
  */
 export const someAt = (
   node: unknown,
   path: Segments,
   at: number,
   test: (value: unknown, isItem: boolean) => boolean,
-  isItem = false
+  visit: (array: ReadonlyArray<unknown>) => void,
+  isItem = false,
+  entered?: EnteredArrays
 ): boolean => {
   const segment = path[at]
   if (segment === undefined) return test(node, isItem)
-  if (isDocument(node)) return someAt(ownField(node, segment), path, at + 1, test)
+  if (isDocument(node)) return someAt(ownField(node, segment), path, at + 1, test, visit, false, entered)
   if (!isArray(node)) return test(undefined, false)
-  // An index beyond the last item leads to a missing value.
-  if (isArrayIndex(segment) && someAt(node[Number(segment)], path, at + 1, test, true)) return true
-  for (const item of node) if (isDocument(item) && someAt(item, path, at, test)) return true
+  let within = entered
+  if (isArrayIndex(segment)) {
+    if (entered?.isNew(node, at) === false) return false
+    within ??= new EnteredArrays()
+    // An index beyond the last item leads to a missing value.
+    if (someAt(node[Number(segment)], path, at + 1, test, visit, true, within)) return true
+  }
+  visit(node)
+  for (const item of node) if (isDocument(item) && someAt(item, path, at, test, visit, false, within)) return true
   return false
 }
 
+/**
+ * The arrays that were entered in two ways, and where on the path: by index and through documents they can be reached again
+ * and again, which would double the work with each level.
+ */
+class EnteredArrays {
+  #places: Map<ReadonlyArray<unknown>, Set<number>> | undefined = undefined
+
+  /** Adds an array; returns whether it has not been entered at this place on the path. */
+  isNew(array: ReadonlyArray<unknown>, at: number): boolean {
+    const places = getOrMake(this.#places ??= new Map(), array, () => new Set())
+    return places.size < places.add(at).size
+  }
+}
+
 /** Whether the document has a value at the path, as {@link someAt} reads it. */
-export const existsAt = (document: Document, path: Segments): boolean => someAt(document, path, 0, isDefined)
+export const existsAt = (document: Document, path: Segments): boolean =>
+  someAt(document, path, 0, isDefined, (array) => spend(array.length))
 
 const isDefined = (value: unknown): boolean => value !== undefined
 
@@ -123,6 +147,9 @@ export const keysAtPath = (
   limit = Infinity
 ): Result.Result<DocumentKeys, string> => expand(paths.map((path) => ({ node: document, path, at: 0 })), limit)
 
+// The work of making a key.
+const keyCost = 50
+
 const expand = (positions: ReadonlyArray<PathPosition>, limit: number): Result.Result<DocumentKeys, string> => {
   const stops = positions.map(advance)
   const atArrays = stops.filter(({ node }) => isArray(node))
@@ -141,6 +168,8 @@ const expand = (positions: ReadonlyArray<PathPosition>, limit: number): Result.R
     )
     return Result.succeed({ keys: [key], multiple: true })
   }
+  // A list that several documents share counts with each of them.
+  spend(keyCost * array.length)
   const keys: Array<KeyValues> = []
   for (const item of array) {
     if (keys.length >= limit) {

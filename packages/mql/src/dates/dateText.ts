@@ -40,7 +40,9 @@ const months = [
  * week, in any order. `undefined` for other texts.
  */
 const wordedFields = (text: string): Fields | undefined => {
-  const words = text.length > maxText ? [] : text.split(/[\s,]+/u).filter((word) => word !== "")
+  if (text.length > maxText) return undefined
+  charge(wordedCost * text.length)
+  const words = text.split(/[\s,]+/u).filter((word) => word !== "")
   const fields: { [name: string]: string } = {}
   for (const word of words) {
     const groups = patterns.map((pattern) => pattern.exec(word)?.groups).find((found) => found !== undefined)
@@ -58,6 +60,9 @@ interface Fields {
 }
 
 const maxText = 100
+
+// Each word, which may have one character, is tried with each pattern.
+const wordedCost = 20
 
 const startsAlike = (name: string, word: string): boolean =>
   name.slice(0, 3).toLowerCase() === word.slice(0, 3).toLowerCase()

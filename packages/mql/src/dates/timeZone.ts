@@ -16,11 +16,23 @@ export const utc: Zone = fixed(0)
 
 /** The zone with this name or offset. Rejects an unknown one. */
 export const zoneOf = (id: string): Zone => {
-  const known = zones.get(id)
-  if (known !== undefined) return known
-  const zone = offsetZone(id) ?? namedZone(id)
-  if (zones.size < maxZones) zones.set(id, zone)
-  return zone
+  const offset = utcNames.has(id) ? utc : offsetZone(id)
+  if (offset !== undefined) return offset
+  if (id.length > maxId) return unknownZone(id)
+  // `Intl` ignores the case, so there are only as many names as zones.
+  const name = id.toLowerCase()
+  const known = zones.get(name)
+  if (known !== undefined) return known === "unknown" ? unknownZone(id) : known
+  charge(makeCost)
+  const zone = namedZone(name)
+  if (zone !== undefined) {
+    zones.set(name, zone)
+    return zone
+  }
+  if (unknown.length >= maxUnknown) { for (const one of unknown.splice(0)) zones.delete(one) }
+  unknown.push(name)
+  zones.set(name, "unknown")
+  return unknownZone(id)
 }
 
 /** What a clock shows at a time. */
@@ -39,9 +51,23 @@ export const fromLocal = (local: number, zone: Zone): number => {
 
 const day = 86_400_000
 
-// Names differ by their case only so often.
-const maxZones = 1000
-const zones = new Map<string, Zone>([["UTC", utc], ["GMT", utc], ["Z", utc]])
+// Names of zones are shorter.
+const maxId = 100
+
+// Making a format of `Intl`, or failing to.
+const makeCost = 5000
+
+const utcNames: ReadonlySet<string> = new Set(["UTC", "GMT", "Z"])
+
+/** Zones by their names in lower case, also some that there are not. */
+const zones = new Map<string, Zone | "unknown">()
+
+/** The names among them that are of no zone. */
+const unknown: Array<string> = []
+
+const maxUnknown = 1000
+
+const unknownZone = (id: string): never => reject(`there is no time zone "${id.slice(0, 100)}"`)
 
 const offsetZone = (id: string): Zone | undefined => {
   const [, sign, hours = 0, minutes = 0] = /^([+-])(\d\d)(?::?(\d\d))?$/.exec(id) ?? []
@@ -55,9 +81,11 @@ const intlCost = 400
 // Zones change their offsets at whole quarters of an hour. Before 1970 some did at any second.
 const quarter = 900_000
 
-const namedZone = (id: string): Zone => {
-  const format = Result.try(() => new Intl.DateTimeFormat("en-US", { timeZone: id, timeZoneName: "longOffset" }))
-  if (Result.isFailure(format) || !/^[A-Z]/i.test(id)) return reject(`there is no time zone "${id.slice(0, 100)}"`)
+/** The zone with a name; `undefined` if there is none. */
+const namedZone = (name: string): Zone | undefined => {
+  if (!/^[a-z]/.test(name)) return undefined
+  const format = Result.try(() => new Intl.DateTimeFormat("en-US", { timeZone: name, timeZoneName: "longOffset" }))
+  if (Result.isFailure(format)) return undefined
   const known = new Map<number, number>()
   const offset = (utc: number): number => {
     charge(intlCost)

@@ -5,6 +5,7 @@
 import { Binary, Decimal128, type Long, ObjectId, type Timestamp } from "bson"
 import * as Result from "effect/Result"
 import { decimalOfDouble, integerOf } from "../bson/arithmetic.ts"
+import { fixedOf } from "../bson/fixedPoint.ts"
 import { type BsonNumber, doubleOf, exactOf, isDecimal, isDouble, isInt, longOf, toDouble } from "../bson/number.ts"
 import { isDocument, isNumber, isTruthy, Rank, rankOf } from "../bson/value.ts"
 import { formatDateText, isoFormat, parseDateText } from "../dates/dateText.ts"
@@ -68,9 +69,7 @@ const truncated = (value: BsonNumber, bits: 32 | 64, type: string): number | Lon
   if (exact === undefined || Math.abs(toDouble(value)) > 1e19) {
     return reject(`${value.toString()} is beyond a value of the type ${type}`)
   }
-  const digits = exact.exponent >= 0
-    ? exact.digits * 10n ** BigInt(exact.exponent)
-    : exact.digits / 10n ** BigInt(-exact.exponent)
+  const digits = fixedOf(exact, 0)
   return bits === 32 && BigInt.asIntN(32, digits) !== digits
     ? reject(`${value.toString()} is beyond a value of the type ${type}`)
     : integerOf(digits, bits === 64) ?? reject(`${value.toString()} is beyond a value of the type ${type}`)

@@ -1,8 +1,8 @@
 /** Conditions on a field: how they read single values, and paths through arrays. */
-import { spend } from "@appkernel/document-store/internal"
 import type { Document } from "@appkernel/document-store/StoreTypes"
 import { type Segments, segmentsOf, someAt } from "../bson/path.ts"
 import { isArray, isDocument, ownField } from "../bson/value.ts"
+import { chargeTest } from "../limits/costBudget.ts"
 import type { ValueCondition } from "../predicate/comparisonOperators.ts"
 
 /** Tests a document. It may throw: an expression rejects what it can't compute. */
@@ -27,12 +27,15 @@ export interface ItemTest {
 /** An array matches as itself or by an item, as for most operators, unless its index selected it. */
 export const onItems = (accepts: ValueCondition): FieldTest => {
   const test = (value: unknown, isItem: boolean): boolean => {
-    if (!isItem && isArray(value)) { for (const item of value) if (accepts(item)) return true }
+    if (!isItem && isArray(value)) {
+      chargeItems(value)
+      for (const item of value) if (accepts(item)) return true
+    }
     return accepts(value)
   }
   return {
     accepts,
-    matches: (node, path, at) => someAt(node, path, at, test),
+    matches: (node, path, at) => someAt(node, path, at, test, chargeItems),
     items: [{ accepts, isElement: false }]
   }
 }
@@ -40,7 +43,7 @@ export const onItems = (accepts: ValueCondition): FieldTest => {
 /** An operator that takes an array as a whole. */
 export const onValue = (accepts: ValueCondition, items: ReadonlyArray<ItemTest> = []): FieldTest => ({
   accepts,
-  matches: (node, path, at) => someAt(node, path, at, accepts),
+  matches: (node, path, at) => someAt(node, path, at, accepts, chargeItems),
   items
 })
 
@@ -67,20 +70,14 @@ export const testAt = (path: string, { accepts, matches }: FieldTest): Test => {
   if (segments.length === 1) {
     return (document) => {
       const value = ownField(document, path)
-      if (!isArray(value)) return accepts(value)
-      spend(value.length)
-      return matches(value, segments, 1)
+      return isArray(value) ? matches(value, segments, 1) : accepts(value)
     }
   }
   return (document) => {
     let node: unknown = document
     let at = 0
     while (at < segments.length && isDocument(node)) node = ownField(node, segments[at++]!)
-    if (isArray(node)) {
-      spend(node.length)
-      return matches(node, segments, at)
-    }
-    return accepts(at < segments.length ? undefined : node)
+    return isArray(node) ? matches(node, segments, at) : accepts(at < segments.length ? undefined : node)
   }
 }
 
@@ -93,5 +90,12 @@ export const every = <A>(tests: ReadonlyArray<(value: A) => boolean>): (value: A
 }
 
 /** Tests an array's items with a filter, which reads an inner array as a document of its indexes. */
-export const itemTest = (test: Test): ValueCondition => (item) =>
-  isDocument(item) ? test(item) : isArray(item) && test({ ...item })
+export const itemTest = (test: Test): ValueCondition => (item) => {
+  if (isDocument(item)) return test(item)
+  if (!isArray(item)) return false
+  chargeItems(item)
+  return test({ ...item })
+}
+
+/** Charges a test of each item of an array. */
+export const chargeItems = (array: ReadonlyArray<unknown>): void => chargeTest(array.length)

@@ -12,7 +12,18 @@ import { parseJsonSchema } from "../schema/jsonSchema.ts"
 import { parseTextSearch, type TextSearch } from "../text/textSearch.ts"
 import { type Constraint, constraintsOf, equalitiesOf, isExact } from "./constraints.ts"
 import { fieldOperators } from "./fieldOperators.ts"
-import { allTests, every, type FieldTest, itemTest, noneOf, onItems, onValue, type Test, testAt } from "./fieldTest.ts"
+import {
+  allTests,
+  chargeItems,
+  every,
+  type FieldTest,
+  itemTest,
+  noneOf,
+  onItems,
+  onValue,
+  type Test,
+  testAt
+} from "./fieldTest.ts"
 import { type ItemConditions, itemConditionsOf, noItemConditions } from "./matchedItem.ts"
 
 /** A parsed filter, or a part of one. */
@@ -258,6 +269,8 @@ const anyOf = (tests: ReadonlyArray<Test>): Test => (document) => {
 }
 
 const someItem = (accepts: ValueCondition): ValueCondition => (value) => {
-  if (isArray(value)) { for (const item of value) if (accepts(item)) return true }
+  if (!isArray(value)) return false
+  chargeItems(value)
+  for (const item of value) if (accepts(item)) return true
   return false
 }

@@ -2,6 +2,7 @@
 import type { Document } from "@appkernel/document-store/StoreTypes"
 import { childOf, segmentsOf } from "../bson/path.ts"
 import { isArray, isDocument } from "../bson/value.ts"
+import { beginEvaluation, chargeTest } from "../limits/costBudget.ts"
 import { type FieldTest, type ItemTest, type Test, testAt } from "./fieldTest.ts"
 
 /** A condition of a filter on the items of an array. */
@@ -39,7 +40,9 @@ export const matchedItem = (
   return (document) => {
     const list = segments.reduce(childOf, document as unknown)
     if (!isArray(list)) return undefined
+    beginEvaluation()
     const known = conditions.filter(({ applies }) => applies(document))
+    chargeTest(list.length * (1 + known.length))
     const all = list.findIndex((item) => known.length > 0 && known.every(({ accepts }) => accepts(item)))
     const at = all >= 0 ? all : list.findIndex((item) => first?.accepts(item) === true)
     return at < 0 ? undefined : at

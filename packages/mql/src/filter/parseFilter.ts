@@ -9,18 +9,20 @@ import { isOrdinaryKey, normalise } from "../bson/normalise.ts"
 import { isArray, ownField } from "../bson/value.ts"
 import type { ExpressionContext } from "../expression/expression.ts"
 import { distanceTest, type Near } from "../geo/near.ts"
-import { beginEvaluation } from "../limits/costBudget.ts"
+import { beginEvaluation, beginTest } from "../limits/costBudget.ts"
 import { catchRejection, type Problem, queryProblem, reject, rejectWith } from "../limits/queryProblem.ts"
 import { equal, type ValueCondition } from "../predicate/comparisonOperators.ts"
 import type { TextField, TextSearch } from "../text/textSearch.ts"
 import type { Constraint } from "./constraints.ts"
-import { every, onItems, testAt } from "./fieldTest.ts"
+import { every, onItems } from "./fieldTest.ts"
 import { FilterParser } from "./filterParser.ts"
 import { type ItemConditions, itemConditionsOf } from "./matchedItem.ts"
 
 export interface Filter {
   /** Tests a document. It may throw: it rejects what it can't compute, or what would take too long. */
   readonly matches: (document: Document) => boolean
+  /** Tests a document as a part of an evaluation that has begun, and from its budget. */
+  readonly matchesPart: (part: Document) => boolean
   readonly constraints: ReadonlyArray<Constraint>
   /** The equality conditions that every match meets: an upsert inserts their values. */
   readonly equalities: ReadonlyArray<readonly [path: string, value: unknown]>
@@ -100,7 +102,11 @@ const parse = (filter: Document, context: FilterContext): Filter => {
         beginEvaluation()
         return test(document)
       }
-      : test,
+      : (document) => {
+        beginTest()
+        return test(document)
+      },
+    matchesPart: test,
     isComputed,
     collator: context.collator,
     constraints,
@@ -137,6 +143,7 @@ class EqualityFilter implements Filter {
   readonly equalities: Filter["equalities"]
   readonly constraints: ReadonlyArray<Constraint>
   readonly matches: Filter["matches"]
+  readonly matchesPart: Filter["matchesPart"]
   readonly isEmpty: boolean
   readonly isExact = true
   readonly relativeCost: number
@@ -147,6 +154,7 @@ class EqualityFilter implements Filter {
     this.equalities = fields
     this.constraints = fields.map(([path, value]) => ({ kind: "in", path, values: [value] }))
     this.matches = every(fields.map(([path, value]) => scalarTest(path, value, collator)))
+    this.matchesPart = this.matches
     this.isEmpty = fields.length === 0
     this.relativeCost = relativeCostOf(1 + 2 * fields.length)
   }
@@ -159,15 +167,24 @@ class EqualityFilter implements Filter {
 }
 
 /** Tests a top-level field, without what longer paths and other values need. */
-const scalarTest = (path: string, value: unknown, collator: Collator | undefined): Filter["matches"] =>
-  collator !== undefined || typeof value === "number"
-    ? testAt(path, onItems(equal(value, collator)))
-    : (document) => {
+const scalarTest = (path: string, value: unknown, collator: Collator | undefined): Filter["matches"] => {
+  if (collator !== undefined || typeof value === "number") {
+    const accepts = equal(value, collator)
+    return (document) => {
       const found = ownField(document, path)
-      if (!isArray(found)) return found === value
-      spend(found.length / 8)
-      return found.includes(value)
+      if (!isArray(found)) return accepts(found)
+      spend(found.length)
+      for (const item of found) if (accepts(item)) return true
+      return false
     }
+  }
+  return (document) => {
+    const found = ownField(document, path)
+    if (!isArray(found)) return found === value
+    spend(found.length / 8)
+    return found.includes(value)
+  }
+}
 
 const ordinarySize = 64
 
@@ -185,6 +202,7 @@ const isScalar = (value: unknown): boolean =>
 const withSearch = (filter: Filter, search: TextSearch, texts: ReadonlyArray<TextField>): Filter => ({
   ...filter,
   matches: (document) => filter.matches(document) && search.matches(document, texts),
+  matchesPart: (document) => filter.matchesPart(document) && search.matches(document, texts),
   isEmpty: false,
   isExact: false,
   missingField: undefined,

@@ -1,7 +1,9 @@
 /** The locations of a document: the values at a path, each of them a location or an array of locations. */
+import { spend } from "@appkernel/document-store/internal"
 import type { Document } from "@appkernel/document-store/StoreTypes"
 import { type Segments, someAt } from "../bson/path.ts"
 import { isArray } from "../bson/value.ts"
+import { charge } from "../limits/costBudget.ts"
 import { reject } from "../limits/queryProblem.ts"
 import { cellComponent, covering, type IndexKind, keyOnPlane, keyOnSphere } from "./cells.ts"
 import { legacyPair, storedGeometry } from "./geoJson.ts"
@@ -9,7 +11,13 @@ import { arcCount, distanceFrom, type Geometry } from "./geometry.ts"
 
 /** Calls a function with each value at the path that may be a location, until it returns true. */
 export const someLocation = (document: Document, path: Segments, test: (value: unknown) => boolean): boolean =>
-  someAt(document, path, 0, (value) => test(value) || (isArray(value) && value.some((item) => test(item))))
+  someAt(
+    document,
+    path,
+    0,
+    (value) => test(value) || (isArray(value) && value.some((item) => test(item))),
+    (array) => charge(array.length)
+  )
 
 /** The key components of the locations at a path, none without a value. Rejects other values. */
 export const locationKeys = (document: Document, path: Segments, kind: IndexKind): ReadonlySet<string> => {
@@ -25,7 +33,7 @@ export const locationKeys = (document: Document, path: Segments, kind: IndexKind
     if (isList) { for (const item of value) add(item) }
     else add(value)
     return false
-  })
+  }, (array) => spend(array.length))
   return keys
 }
 

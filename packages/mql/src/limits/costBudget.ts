@@ -10,13 +10,23 @@ import { reject } from "./queryProblem.ts"
 // About 50 milliseconds.
 const maxEvaluation = 5_000_000
 
+// The instructions of regular expressions that a filter may run for a document: about a second.
+const maxTest = 2 ** 27
+
 let evaluation = 0
 let evaluations = 0
+let test = 0
 
 /** Begins the evaluation of a document, with a full budget. */
 export const beginEvaluation = (): void => {
   evaluation = 0
+  test = 0
   evaluations += 1
+}
+
+/** Begins the test of a document by a filter that computes nothing. */
+export const beginTest = (): void => {
+  test = 0
 }
 
 /** The work of the current evaluation so far. */
@@ -30,4 +40,15 @@ export const charge = (units: number): void => {
   spend(units)
   evaluation += units
   if (!(evaluation <= maxEvaluation)) reject("an expression has too much to compute for one document")
+}
+
+/**
+ * Counts work of a filter's conditions on a document before it is done; rejects it beyond the limit of all of them, which
+ * is far above that of expressions: the work of one condition is linear in the document. `instructions` are those of a
+ * regular expression, or as much other work.
+ */
+export const chargeTest = (units: number, instructions: number = 8 * units): void => {
+  spend(units)
+  test += instructions
+  if (!(test <= maxTest)) reject("a filter has too much to test in one document")
 }

@@ -2,7 +2,6 @@
  * The comparison operators of filters as conditions on single values: with MongoDB's order of values, and regular expressions
  * that don't backtrack.
  */
-import { spend } from "@appkernel/document-store/internal"
 import type { Document } from "@appkernel/document-store/StoreTypes"
 import * as Result from "effect/Result"
 import { type Collator, orderOf } from "../bson/collator.ts"
@@ -10,6 +9,7 @@ import { toDouble } from "../bson/number.ts"
 import { isReferenceField } from "../bson/path.ts"
 import { equals, isArray, isDocument, isNumber, Rank, rankOf } from "../bson/value.ts"
 import { DifferentValues } from "../bson/valueSet.ts"
+import { chargeTest } from "../limits/costBudget.ts"
 import { reject } from "../limits/queryProblem.ts"
 import { compilePattern, compileRegExp, hasOptions, type Pattern } from "../text/regularExpression.ts"
 
@@ -25,14 +25,11 @@ const matching = (pattern: Result.Result<Pattern, string>, same: ValueCondition)
   const { size, test } = Result.getOrElse(pattern, reject)
   return (value) => {
     if (typeof value !== "string") return same(value)
-    if (value.length * size > maxMatching) reject("a text is too long for a regular expression of this size")
-    spend(value.length * (2 + size / 16))
+    // RE2 visits each character, and for each at most all instructions of the pattern.
+    chargeTest(value.length * (2 + size / 16), value.length * size)
     return test(value)
   }
 }
-
-// RE2 visits each character, and for each at most all instructions of the pattern. About a second.
-const maxMatching = 2 ** 27
 
 /** An equality among values of `$in`, `$all` and `$pull`: a regular expression equals the texts that it matches. */
 export const equal: ConditionParser = (operand, collator) =>

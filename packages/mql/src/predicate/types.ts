@@ -8,7 +8,7 @@ import type { ValueCondition } from "./comparisonOperators.ts"
 export const ofType = (operand: unknown): ValueCondition => {
   const wanted = isArray(operand) ? operand : [operand]
   if (wanted.length === 0) return reject(unknownType)
-  const tests = wanted.map((type) => typeTest(type) ?? reject(unknownType))
+  const tests = Array.from(new Set(wanted.map((type) => typeTest(type) ?? reject(unknownType))))
   const [first, ...others] = tests
   return first !== undefined && others.length === 0 ? first : (value) => tests.some((test) => test(value))
 }

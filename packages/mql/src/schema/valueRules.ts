@@ -1,7 +1,7 @@
 /** The keywords of JSON schemas about types, equality, numbers and texts. */
 import { Decimal128 } from "bson"
 import * as Result from "effect/Result"
-import { align, type BsonNumber, type Exact, exactOf } from "../bson/number.ts"
+import { type BsonNumber, type Exact, exactOf, remainderOf } from "../bson/number.ts"
 import { isArray, isNumber } from "../bson/value.ts"
 import { charge } from "../limits/costBudget.ts"
 import { reject } from "../limits/queryProblem.ts"
@@ -123,10 +123,7 @@ const multiple = (keywords: Keywords): ReadonlyArray<SchemaRule> => {
 
 const isMultiple = (value: BsonNumber, divisor: Exact): boolean => {
   const exact = decimalOf(value)
-  if (exact === undefined) return false
-  const [dividend, by] = align(exact, divisor)
-  charge(Math.abs(exact.exponent - divisor.exponent))
-  return dividend % by === 0n
+  return exact !== undefined && remainderOf(exact, divisor).digits === 0n
 }
 
 /** A number as MongoDB makes a decimal of it: a double with 15 digits. So 0.3 is a multiple of 0.1. */

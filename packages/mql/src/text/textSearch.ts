@@ -3,6 +3,7 @@ import { spend } from "@appkernel/document-store/internal"
 import type { Document } from "@appkernel/document-store/StoreTypes"
 import { forEachValue, type Segments } from "../bson/path.ts"
 import { isDocument } from "../bson/value.ts"
+import { chargeTest } from "../limits/costBudget.ts"
 import { reject } from "../limits/queryProblem.ts"
 
 /** A path of a text index, and its weight in the score. */
@@ -53,10 +54,12 @@ const makeSearch = (parts: Parts, caseSensitive: boolean, diacriticSensitive: bo
     return caseSensitive ? bare : bare.toLowerCase()
   }
   const [words, excludedWords] = [parts.words, parts.excludedWords].map((words) => new Set(words.map(folded)))
-  const [phrases = [], excludedPhrases = []] = [parts.phrases, parts.excludedPhrases].map((texts) => texts.map(folded))
-  const indexed = Array.from(new Set(parts.words.map(fold)))
+  const [phrases = [], excludedPhrases = []] = [parts.phrases, parts.excludedPhrases].map((phrases) =>
+    Array.from(new Set(phrases.map(folded)))
+  )
+  const indexed = new Set(parts.words.map(fold))
   return {
-    words: indexed,
+    words: Array.from(indexed),
     matches: (document, fields) => {
       const texts = fields.flatMap(({ path }) => textsAt(document, path)).map(isInsensitive ? fold : folded)
       let hasWord = false
@@ -66,9 +69,7 @@ const makeSearch = (parts: Parts, caseSensitive: boolean, diacriticSensitive: bo
           hasWord ||= words?.has(word) === true
         }
       }
-      return hasWord
-        && phrases.every((phrase) => texts.some((text) => text.includes(phrase)))
-        && !excludedPhrases.some((phrase) => texts.some((text) => text.includes(phrase)))
+      return hasWord && phrases.every(isIn(texts)) && !excludedPhrases.some(isIn(texts))
     },
     score: (document, fields) =>
       fields.reduce(
@@ -78,6 +79,13 @@ const makeSearch = (parts: Parts, caseSensitive: boolean, diacriticSensitive: bo
       )
   }
 }
+
+const isIn = (texts: ReadonlyArray<string>) => (phrase: string): boolean =>
+  texts.some((text) => {
+    // A search may compare much of the phrase at each place.
+    chargeTest(4 + text.length * (1 / 8 + phrase.length / 160))
+    return text.includes(phrase)
+  })
 
 // As MongoDB parses it: a `-` excludes only at the beginning of a word or a phrase.
 const partsOf = (search: string): Parts => {
@@ -93,7 +101,8 @@ const partsOf = (search: string): Parts => {
       if (!isEmpty && sign !== "") parts.excludedPhrases.push(phrase)
       else if (!isEmpty) {
         parts.phrases.push(phrase)
-        parts.words.push(...wordsOf(phrase))
+        // Not spread into one call: the number of arguments is limited.
+        for (const word of wordsOf(phrase)) parts.words.push(word)
       }
       continue
     }
@@ -101,7 +110,7 @@ const partsOf = (search: string): Parts => {
     if (first === undefined) continue
     if (sign === "") parts.words.push(first)
     else parts.excludedWords.push(first)
-    parts.words.push(...others)
+    for (const word of others) parts.words.push(word)
   }
   return parts
 }
@@ -147,12 +156,14 @@ const fold = (text: string): string => withoutDiacritics(text.toLowerCase())
 
 // MongoDB's formula: each further occurrence adds half as much as the previous one. The share of the words in the text
 // counts, and a text that is only the word counts 10 % more.
-const scoreOf = (text: string, wanted: ReadonlyArray<string>): number => {
+const scoreOf = (text: string, wanted: ReadonlySet<string>): number => {
   const words = wordsOf(text)
-  return wanted.reduce((sum, word) => {
-    const count = words.filter((other) => other === word).length
-    if (count === 0) return sum
+  const counts = new Map<string, number>()
+  for (const word of words) if (wanted.has(word)) counts.set(word, (counts.get(word) ?? 0) + 1)
+  let sum = 0
+  for (const [word, count] of counts) {
     const frequency = 2 - 2 ** (1 - count)
-    return sum + frequency * ((0.5 * count) / words.length + 0.5) * (text === word ? 1.1 : 1)
-  }, 0)
+    sum += frequency * ((0.5 * count) / words.length + 0.5) * (text === word ? 1.1 : 1)
+  }
+  return sum
 }

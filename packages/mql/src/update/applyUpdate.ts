@@ -10,14 +10,14 @@ import { isArray, isDocument, isIdentical } from "../bson/value.ts"
 import type { ExpressionContext } from "../expression/expression.ts"
 import { matchedItem } from "../filter/matchedItem.ts"
 import type { Filter } from "../filter/parseFilter.ts"
-import { workOfEvaluation } from "../limits/costBudget.ts"
+import { beginEvaluation, workOfEvaluation } from "../limits/costBudget.ts"
 import { catchRejection, type Problem, reject } from "../limits/queryProblem.ts"
 import { checkSize } from "../limits/sizeLimits.ts"
 import { documentStages } from "../projection/documentStages.ts"
 import type { Projection } from "../projection/parseProjection.ts"
 import { type ArrayFilters, expandPath, parseArrayFilters } from "./arrayFilters.ts"
 import { changedValue, noChange } from "./changedValue.ts"
-import { assignAt, type Draft, locate, removeAt } from "./fields.ts"
+import { Draft, locate } from "./fields.ts"
 import { beginningWithId, fromEqualities, keepingId, keptId } from "./newDocument.ts"
 import { type DocumentChange, readChanges, withoutConflict } from "./parseUpdate.ts"
 
@@ -109,13 +109,19 @@ const comparePaths = (a: string, b: string): number => {
 /** Replaces `$`, `$[]` and `$[name]` in paths by the places of a document's items. */
 const placing = (filters: ArrayFilters) => {
   const matched = matchedPlaces()
-  return (changes: ReadonlyArray<DocumentChange>, document: Document, filter: Filter): ReadonlyArray<DocumentChange> =>
-    withoutConflict(
-      changes.flatMap((change) => {
-        const positioned = matched(change, document, filter)
-        return expandPath(document, positioned.path, filters).map((path): DocumentChange => ({ ...positioned, path }))
-      })
+  return (
+    changes: ReadonlyArray<DocumentChange>,
+    document: Document,
+    filter: Filter
+  ): ReadonlyArray<DocumentChange> => {
+    const positioned = changes.map((change) => matched(change, document, filter))
+    beginEvaluation()
+    return withoutConflict(
+      positioned.flatMap((change) =>
+        expandPath(document, change.path, filters).map((path): DocumentChange => ({ ...change, path }))
+      )
     )
+  }
 }
 
 /** Replaces `$` in a path by the place of the item that the filter matched. */
@@ -149,14 +155,17 @@ const apply = (changes: ReadonlyArray<DocumentChange>, document: Document): Docu
     const value = changedValue(change, document, before)
     if (value === noChange) continue
     const target = operator === "$rename" ? segmentsOf(String(operand)) : segments
-    if (operator === "$unset" || operator === "$rename") removeAt(draft ??= { ...document }, segments)
-    else if ("value" in before && before.value !== undefined && isIdentical(value, before.value)) continue
+    if (operator === "$unset" || operator === "$rename") {
+      draft ??= new Draft(document)
+      draft.remove(segments)
+    } else if ("value" in before && before.value !== undefined && isIdentical(value, before.value)) continue
     if (operator === "$unset") continue
     if (isTooDeep(value, target.length)) return reject(tooDeep)
-    assignAt(draft ??= { ...document }, target, ownValue(value))
+    draft ??= new Draft(document)
+    draft.assign(target, ownValue(value))
   }
   if (draft === undefined) return document
-  const kept = keptId(Object.freeze(draft), document["_id"])
+  const kept = keptId(draft.finish(), document["_id"])
   return changes.some(({ path }) => mayPadArray(path)) ? checkSize(kept) : kept
 }
 

@@ -8,6 +8,7 @@ import { childOf, type Segments, segmentsOf } from "../bson/path.ts"
 import { isArray, isDocument } from "../bson/value.ts"
 import type { ExpressionContext } from "../expression/expression.ts"
 import { type Filter, parseFilter } from "../filter/parseFilter.ts"
+import { chargeTest } from "../limits/costBudget.ts"
 import { orReject, reject } from "../limits/queryProblem.ts"
 
 /** Array filters by their names. */
@@ -42,7 +43,10 @@ export const filterName = (segment: string): string | undefined => /^\$\[(.+)\]$
 /** Whether a segment is `$[]` or `$[name]`. */
 export const isItems = (segment: string): boolean => segment.startsWith("$[")
 
-/** Expands a path with `$[]` or `$[name]` into the paths of the matching items of a document. May throw. */
+/**
+ * Expands a path with `$[]` or `$[name]` into the paths of the matching items of a document, as a part of an evaluation.
+ * May throw.
+ */
 export const expandPath = (
   document: Document,
   path: string,
@@ -61,6 +65,10 @@ const namesIn = (condition: Document): ReadonlyArray<string> =>
       : [key.split(".", 1)[0] ?? key]
   )
 
+// The work of an item, and of changing what is at a place.
+const itemCost = 4
+const placeCost = 24
+
 interface Walk {
   readonly segments: Segments
   readonly filters: ArrayFilters
@@ -68,15 +76,19 @@ interface Walk {
 
 const visit = (walk: Walk, node: unknown, place: ReadonlyArray<string>): ReadonlyArray<string> => {
   const segment = walk.segments[place.length]
-  if (segment === undefined) return [place.join(".")]
+  if (segment === undefined) {
+    chargeTest(placeCost)
+    return [place.join(".")]
+  }
   if (!isItems(segment)) {
     return visit(walk, childOf(node, segment), [...place, segment])
   }
   if (!isArray(node)) return reject(`"${place.join(".")}" has no items that could be changed`)
   const name = filterName(segment)
   const filter = name === undefined ? undefined : walk.filters.get(name)
+  chargeTest(itemCost * node.length)
   return node.flatMap((item, i) =>
-    filter !== undefined && name !== undefined && !filter.matches({ [name]: item })
+    filter !== undefined && name !== undefined && !filter.matchesPart({ [name]: item })
       ? []
       : visit(walk, item, [...place, String(i)])
   )

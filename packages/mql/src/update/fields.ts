@@ -24,58 +24,90 @@ export const locate = (document: Document, segments: Segments): UpdateTarget => 
   return { value: node, isInArray }
 }
 
-/** A document that an update changes in place, before anybody else has it. */
-export interface Draft {
-  [key: string]: unknown
-}
-
 /**
- * Gives a draft another normalised value at a path that {@link locate} finds not to be blocked. What is below the draft is
- * copied on the way. Missing documents on the way are made, and a short array is padded with `null`.
+ * A document that an update changes in place, before anybody else has it. What is below it is copied when it is first
+ * changed.
  */
-export const assignAt = (draft: Draft, segments: Segments, value: unknown, at = 0): void => {
-  const segment = segments[at] ?? ""
-  setField(
-    draft,
-    segment,
-    at + 1 === segments.length ? value : assigned(ownField(draft, segment), segments, at + 1, value)
-  )
-}
+export class Draft {
+  readonly #root: Fields
+  // Most updates change top-level fields, and have none.
+  #copies: Set<unknown> | undefined = undefined
 
-/** Removes the field at a path from a draft. An array's item becomes `null`. */
-export const removeAt = (draft: Draft, segments: Segments, at = 0): void => {
-  const segment = segments[at] ?? ""
-  if (!Object.hasOwn(draft, segment)) return
-  if (at + 1 === segments.length) delete draft[segment]
-  else setField(draft, segment, removed(draft[segment], segments, at + 1))
+  constructor(document: Document) {
+    this.#root = { ...document }
+  }
+
+  /**
+   * Assigns a normalised value at a path that {@link locate} finds not to be blocked. Missing documents on the way are made,
+   * and a short array is padded with `null`.
+   */
+  assign(segments: Segments, value: unknown): void {
+    this.#assign(this.#root, segments, value, 0)
+  }
+
+  /** Removes the field at a path. An array's item becomes `null`. */
+  remove(segments: Segments): void {
+    this.#remove(this.#root, segments, 0)
+  }
+
+  /** The changed document. The draft can't be changed any more. */
+  finish(): Document {
+    if (this.#copies !== undefined) { for (const copy of this.#copies) Object.freeze(copy) }
+    return Object.freeze(this.#root)
+  }
+
+  #assign(node: Copy, segments: Segments, value: unknown, at: number): void {
+    const segment = segments[at] ?? ""
+    const isLast = at + 1 === segments.length
+    if (isArray(node)) {
+      const index = Number(segment)
+      while (node.length < index) node.push(null)
+      node[index] = isLast ? value : this.#assigned(node[index], segments, value, at + 1)
+    } else setField(node, segment, isLast ? value : this.#assigned(ownField(node, segment), segments, value, at + 1))
+  }
+
+  #assigned(node: unknown, segments: Segments, value: unknown, at: number): unknown {
+    const copy = this.#copyOf(isArray(node) || isDocument(node) ? node : {})
+    this.#assign(copy, segments, value, at)
+    return copy
+  }
+
+  #remove(node: Copy, segments: Segments, at: number): void {
+    const segment = segments[at] ?? ""
+    const isLast = at + 1 === segments.length
+    if (isArray(node)) {
+      const index = Number(segment)
+      if (index < node.length) node[index] = isLast ? null : this.#removed(node[index], segments, at + 1)
+    } else if (Object.hasOwn(node, segment)) {
+      if (isLast) delete node[segment]
+      else setField(node, segment, this.#removed(node[segment], segments, at + 1))
+    }
+  }
+
+  #removed(node: unknown, segments: Segments, at: number): unknown {
+    if (!isArray(node) && !isDocument(node)) return node
+    const copy = this.#copyOf(node)
+    this.#remove(copy, segments, at)
+    return copy
+  }
+
+  #copyOf(node: ReadonlyArray<unknown> | Document): Copy {
+    const copies = this.#copies ??= new Set()
+    // What is in the set is a copy.
+    if (copies.has(node)) return node as Copy
+    const copy: Copy = isArray(node) ? [...node] : { ...node }
+    copies.add(copy)
+    return copy
+  }
 }
 
 // internal
 
+interface Fields {
+  [key: string]: unknown
+}
+
+type Copy = Fields | Array<unknown>
+
 // MongoDB's limit for padding an array with `null`.
 const maxPadding = 1_500_000
-
-const assigned = (node: unknown, segments: Segments, at: number, value: unknown): unknown => {
-  if (!isArray(node)) {
-    const copy: Draft = isDocument(node) ? { ...node } : {}
-    assignAt(copy, segments, value, at)
-    return Object.freeze(copy)
-  }
-  const index = Number(segments[at])
-  const items = [...node]
-  while (items.length < index) items.push(null)
-  items[index] = at + 1 === segments.length ? value : assigned(node[index], segments, at + 1, value)
-  return Object.freeze(items)
-}
-
-const removed = (node: unknown, segments: Segments, at: number): unknown => {
-  if (isDocument(node)) {
-    const copy: Draft = { ...node }
-    removeAt(copy, segments, at)
-    return Object.freeze(copy)
-  }
-  const index = Number(segments[at])
-  return isArray(node) && index < node.length
-    ? Object.freeze(node.with(index, at + 1 === segments.length ? null : removed(node[index], segments, at + 1)))
-    : node
-}

@@ -1,9 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Schema } from "effect"
+import { Effect, Result, Schema } from "effect"
 import { addMonths, daysInMonth, isoWeekOf, localOf, partsOf, weekOfYear } from "../../src/dates/calendar.ts"
 import { formatDateText, isoFormat, parseDateText, parseFormatted } from "../../src/dates/dateText.ts"
 import { fromLocal, toLocal, utc, zoneOf } from "../../src/dates/timeZone.ts"
-import { beginEvaluation } from "../../src/limits/costBudget.ts"
+import { beginEvaluation, workOfEvaluation } from "../../src/limits/costBudget.ts"
+import { catchRejection } from "../../src/limits/queryProblem.ts"
 
 const time = Schema.Int.check(Schema.isBetween({ minimum: Date.UTC(1, 0, 1), maximum: Date.UTC(9999, 11, 31) }))
 const recent = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: Date.UTC(2100, 0, 1) }))
@@ -87,6 +88,42 @@ describe("dates", () => {
         assert.strictEqual(parseFormatted(text, format, undefined), minute, text)
       }
     }))
+
+  it("count the making of a zone once, whether there is one or not", () => {
+    const workOf = (id: string) => {
+      beginEvaluation()
+      catchRejection(() => zoneOf(id))
+      return workOfEvaluation()
+    }
+    for (const name of ["Asia/Kathmandu", "Asia/Nowhere"]) {
+      assert.isAbove(workOf(name), 1000)
+      assert.strictEqual(workOf(name), 0)
+      assert.strictEqual(workOf(name.toUpperCase()), 0)
+    }
+    assert.isTrue(Result.isFailure(catchRejection(() => zoneOf("ASIA/NOWHERE"))))
+    assert.strictEqual(workOf("x".repeat(1_000_000)), 0)
+    assert.isTrue(Result.isFailure(catchRejection(() => zoneOf("x".repeat(1_000_000)))))
+  })
+
+  it("limit how many zones an evaluation looks for", () => {
+    beginEvaluation()
+    const tried = Array.from({ length: 3000 }, (_, i) => catchRejection(() => zoneOf(`Mars/Crater${i}`)))
+    const messages = new Set(tried.map((result) => Result.isFailure(result) ? result.failure.text.slice(0, 20) : ""))
+    assert.deepStrictEqual(Array.from(messages), ["there is no time zon", "an expression has to"])
+    beginEvaluation()
+    assert.isFalse(zoneOf("Europe/Vienna").isUtc)
+  })
+
+  it("count what a text without a format takes to read", () => {
+    const workOf = (text: string) => {
+      beginEvaluation()
+      catchRejection(() => parseDateText(text, undefined))
+      return workOfEvaluation()
+    }
+    assert.isBelow(workOf("1996-01-31"), 100)
+    assert.isAbove(workOf("wed jan 31 12:05:28 +03:30 1996"), 500)
+    assert.isAbove(workOf(" a".repeat(45)), 1000)
+  })
 
   it("skip an hour in spring and repeat one in autumn", () => {
     const berlin = zoneOf("Europe/Berlin")

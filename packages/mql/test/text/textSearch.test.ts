@@ -1,6 +1,7 @@
 import type { Document } from "@appkernel/document-store/DocumentStore"
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
+import { beginEvaluation } from "../../src/limits/costBudget.ts"
 import { catchRejection } from "../../src/limits/queryProblem.ts"
 import { indexedWords, parseTextSearch } from "../../src/text/textSearch.ts"
 
@@ -96,6 +97,31 @@ describe("textSearch", () => {
     assert.strictEqual(score({ parts: { text: "green tea" } }, "green tea coffee"), 1.5)
     assert.strictEqual(score({ parts: { text: "tea tea coffee" } }, "tea"), 1.5 * (0.5 * 2 / 3 + 0.5))
     assert.strictEqual(score({ title: "coffee" }, "tea"), 0)
+  })
+
+  it("scores many words in a long text", () => {
+    const text = Array.from({ length: 200_000 }, (_, i) => `x${i}`).join(" ")
+    const many = Array.from({ length: 200_000 }, (_, i) => `w${i}`).join(" ")
+    // To compare each word with each would take minutes.
+    const score = search(`x7 ${many}`).score({ title: text }, fields)
+    assert.strictEqual(score, search("x7").score({ title: text }, fields))
+  })
+
+  it("limits the phrases that it looks for in a text", () => {
+    const text = "green tea ".repeat(50_000)
+    const phrases = (count: number) => Array.from({ length: count }, (_, i) => `-"tea ${i}"`).join(" ")
+    const found = (count: number) => {
+      beginEvaluation()
+      return catchRejection(() => matches(text, `tea ${phrases(count)}`))
+    }
+    assert.deepStrictEqual(found(10), Result.succeed(true))
+    assert.isTrue(Result.isFailure(found(1000)))
+    beginEvaluation()
+    assert.isTrue(matches(text, `"tea" ${"\"green tea\" ".repeat(1000)}`))
+  })
+
+  it("takes a phrase of any number of words", () => {
+    assert.strictEqual(search(`"${"tea green ".repeat(100_000)}"`).words.length, 2)
   })
 
   it.each<[unknown]>([
