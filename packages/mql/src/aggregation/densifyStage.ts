@@ -3,7 +3,6 @@
  * missing.
  */
 import type { Document } from "@appkernel/document-store/StoreTypes"
-import { multiply } from "../bson/arithmetic.ts"
 import { type BsonNumber, compareNumbers } from "../bson/number.ts"
 import { type Segments, valueAt, withValue } from "../bson/path.ts"
 import { compare, isArray, isDocument, isNumber } from "../bson/value.ts"
@@ -47,8 +46,14 @@ interface Densify {
   readonly field: Segments
   readonly partitionFields: ReadonlyArray<Segments>
   readonly bounds: "full" | "partition" | readonly [least: Value, beyond: Value]
-  /** The value so many steps after another one. May throw. */
-  readonly after: (start: Value, steps: number) => Value
+  readonly step: Step
+}
+
+interface Step {
+  /** Rejects a value of another type than the step. */
+  readonly check: (value: Value) => void
+  /** The value one step after another one. May throw. */
+  readonly after: (value: Value) => Value
 }
 
 // MongoDB's limit.
@@ -61,13 +66,13 @@ const read = (operand: unknown): Densify => {
   const { field: name, partitionByFields = [], range } = {
     ...namesOf(operand, "$densify", ["field", "range"], ["partitionByFields"])
   }
-  const { bounds, step, unit } = { ...namesOf(range, "the range of $densify", ["bounds", "step"], ["unit"]) }
+  const { bounds, step: size, unit } = { ...namesOf(range, "the range of $densify", ["bounds", "step"], ["unit"]) }
   const names = listOperand("partitionByFields of $densify", partitionByFields)
   const [field, partitionFields] = [fieldPathOf("$densify", name), names.map((name) => fieldPathOf("$densify", name))]
   if (names.includes(name)) return reject("the field of $densify can't be one of its partitionByFields")
-  if (!isNumber(step) || compareNumbers(step, 0) <= 0) return reject("$densify needs a positive step")
-  const after = unit === undefined ? numberAfter(step) : dateAfter(step, unit)
-  const densify = { field, partitionFields, after }
+  if (!isNumber(size) || compareNumbers(size, 0) <= 0) return reject("$densify needs a positive step")
+  const step = unit === undefined ? numberStep(size) : dateStep(size, unit)
+  const densify = { field, partitionFields, step }
   if (bounds === "full") return { ...densify, bounds }
   if (bounds === "partition") {
     return names.length > 0 ? { ...densify, bounds } : reject("$densify needs partitionByFields")
@@ -77,32 +82,30 @@ const read = (operand: unknown): Densify => {
     return reject("the bounds of $densify are full, partition, or an array of two numbers or dates")
   }
   if (compare(least, beyond) > 0) return reject("the bounds of $densify must be in order")
-  after(least, 0)
+  step.check(least)
   return { ...densify, bounds: [least, beyond] }
 }
 
-const numberAfter = (step: BsonNumber) => (start: Value, steps: number): Value =>
-  // Infinity has no multiple by 0.
-  isNumber(start)
-    ? steps === 0 ? start : plus(start, multiply(step, steps) ?? Infinity)
-    : reject("$densify needs a unit for dates")
+const numberIn = (value: Value): BsonNumber => isNumber(value) ? value : reject("$densify needs a unit for dates")
 
-const dateAfter = (given: BsonNumber, unit: unknown): (start: Value, steps: number) => Value => {
-  const [step, name] = [wholeOf("the step of $densify for dates", given), unitOf("$densify", unit)]
-  return (start, steps) =>
-    start instanceof Date
-      ? dateAt(timeAfter(start.getTime(), step * steps, name, utc))
-      : reject("$densify needs dates, since it has a unit")
+const numberStep = (size: BsonNumber): Step => ({ check: numberIn, after: (value) => plus(numberIn(value), size) })
+
+const dateIn = (value: Value): Date =>
+  value instanceof Date ? value : reject("$densify needs dates, since it has a unit")
+
+const dateStep = (given: BsonNumber, unit: unknown): Step => {
+  const [size, name] = [wholeOf("the step of $densify for dates", given), unitOf("$densify", unit)]
+  return { check: dateIn, after: (value) => dateAt(timeAfter(dateIn(value).getTime(), size, name, utc)) }
 }
 
 /** May throw. */
 const densified = function*(partitions: ReadonlyArray<Partition>, densify: Densify): Iterable<Document> {
-  const { after, bounds, field: path, partitionFields } = densify
+  const { bounds, field: path, partitionFields, step } = densify
   const valueIn = (document: Document): Value | undefined => {
     const value = valueAt(document, path)
     if (isNothing(value)) return undefined
     if (!isValue(value)) return reject("$densify needs numbers or dates")
-    after(value, 0)
+    step.check(value)
     return value
   }
   const rangeOf = (some: ReadonlyArray<Partition>): readonly [Value, Value] | undefined => {
@@ -126,23 +129,21 @@ const densified = function*(partitions: ReadonlyArray<Partition>, densify: Densi
       const order = range === undefined ? 1 : compare(value, range[1])
       return order < 0 || (order === 0 && typeof bounds === "string")
     }
-    let steps = 0
     const make = (value: Value): Document => {
-      steps += 1
       made += 1
       return made > maxMade ? reject(`$densify makes more than ${maxMade} documents`) : withValue(base, path, value)
     }
+    let next = range?.[0]
     for (const document of partition.documents) {
       const value = valueIn(document)
-      if (value !== undefined && range !== undefined && compare(value, range[0]) >= 0) {
-        let next = after(range[0], steps)
-        for (; isWithin(next) && compare(next, value) < 0; next = after(range[0], steps)) yield make(next)
-        if (compare(next, value) === 0) steps += 1
+      if (value !== undefined && range !== undefined && next !== undefined && compare(value, range[0]) >= 0) {
+        // As in MongoDB, each value is a step after the one before it: after February 28 comes March 28.
+        for (; isWithin(next) && compare(next, value) < 0; next = step.after(next)) yield make(next)
+        if (compare(next, value) === 0) next = step.after(next)
       }
       yield document
     }
-    if (range === undefined) continue
-    for (let next = after(range[0], steps); isWithin(next); next = after(range[0], steps)) yield make(next)
+    for (; next !== undefined && isWithin(next); next = step.after(next)) yield make(next)
   }
 }
 

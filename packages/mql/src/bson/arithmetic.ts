@@ -1,5 +1,6 @@
 /** Arithmetic on BSON's numbers: exact for integers and decimals, and in the widest type of its operands. */
 import { Decimal128, Long } from "bson"
+import { fixedOf } from "./fixedPoint.ts"
 import {
   type BsonNumber,
   doubleOf,
@@ -21,6 +22,10 @@ import {
 /** The sum in the wider of the two types; `undefined` when it overflows a 64-bit integer. */
 export const add = (a: BsonNumber, b: BsonNumber): BsonNumber | undefined => combine(a, b, (x, y) => x + y, sumOf)
 
+/** As {@link add}, with all digits of a double beside a decimal: MongoDB so adds the sums of many values. */
+export const addExactly = (a: BsonNumber, b: BsonNumber): BsonNumber | undefined =>
+  combine(a, b, (x, y) => x + y, sumOf, exactOf)
+
 /** The product in the wider of the two types; `undefined` when it overflows a 64-bit integer. */
 export const multiply = (a: BsonNumber, b: BsonNumber): BsonNumber | undefined =>
   combine(
@@ -33,7 +38,7 @@ export const multiply = (a: BsonNumber, b: BsonNumber): BsonNumber | undefined =
 /** The quotient: a decimal if one of the numbers is, else a double. The divisor is not 0. */
 export const divide = (a: BsonNumber, b: BsonNumber): BsonNumber => {
   if (!isDecimal(a) && !isDecimal(b)) return doubleOf(toDouble(a) / toDouble(b))
-  const [x, y] = [exactOf(a), exactOf(b)]
+  const [x, y] = [besideDecimal(a), besideDecimal(b)]
   if (x === undefined || y === undefined) {
     const double = signOrSpecial(a) / signOrSpecial(b)
     return double === 0
@@ -54,12 +59,13 @@ export const divide = (a: BsonNumber, b: BsonNumber): BsonNumber => {
 /** The remainder of a division that truncates, with the sign of the dividend. The divisor is not 0. */
 export const remainder = (a: BsonNumber, b: BsonNumber): BsonNumber => {
   const decimal = isDecimal(a) || isDecimal(b)
+  const read = decimal ? besideDecimal : exactOf
   if (!decimal) {
     if (isDouble(a) || isDouble(b)) return doubleOf(toDouble(a) % toDouble(b))
     // Integers have no negative zero.
     if (isInt(a) && isInt(b)) return a % b + 0
   }
-  const [x, y] = [exactOf(a), exactOf(b)]
+  const [x, y] = [read(a), read(b)]
   if (x === undefined || y === undefined) {
     // A finite dividend remains.
     return Math.abs(signOrSpecial(b)) === Infinity && x !== undefined ? decimalOf(x) : decimalOfDouble(NaN)
@@ -106,13 +112,29 @@ export const signOrSpecial = (value: BsonNumber): number => {
   return double < 0 || Object.is(double, -0) ? -1 : 1
 }
 
+/** What a number counts as beside a decimal: MongoDB makes a double a decimal of 15 digits there. */
+export const asDecimal = (value: BsonNumber): BsonNumber => {
+  const double = isDouble(value) ? toDouble(value) : NaN
+  return Number.isFinite(double) ? decimalOfDouble(Number(double.toPrecision(15))) : value
+}
+
+/** The number without its fraction; `undefined` if that is no 64-bit integer. */
+export const wholePartOf = (value: BsonNumber): bigint | undefined => {
+  const exact = Math.abs(toDouble(value)) > 2 ** 63 ? undefined : exactOf(value)
+  const whole = exact === undefined ? undefined : fixedOf(exact, 0)
+  return whole !== undefined && BigInt.asIntN(64, whole) === whole ? whole : undefined
+}
+
 // internal
+
+const besideDecimal = (value: BsonNumber): Exact | undefined => exactOf(asDecimal(value))
 
 const combine = (
   a: BsonNumber,
   b: BsonNumber,
   doubles: (a: number, b: number) => number,
-  exacts: (a: Exact, b: Exact) => Exact
+  exacts: (a: Exact, b: Exact) => Exact,
+  read: (value: BsonNumber) => Exact | undefined = besideDecimal
 ): BsonNumber | undefined => {
   if (!isDecimal(a) && !isDecimal(b)) {
     if (isDouble(a) || isDouble(b)) return doubleOf(doubles(toDouble(a), toDouble(b)))
@@ -123,7 +145,7 @@ const combine = (
     }
     return exactInteger(a, b, exacts)
   }
-  const [x, y] = [exactOf(a), exactOf(b)]
+  const [x, y] = [read(a), read(b)]
   return x === undefined || y === undefined
     ? decimalOfDouble(doubles(signOrSpecial(a), signOrSpecial(b)))
     : decimalOf(exacts(x, y))

@@ -4,13 +4,12 @@
  */
 import { Binary, Decimal128, type Long, ObjectId, type Timestamp } from "bson"
 import * as Result from "effect/Result"
-import { decimalOfDouble, integerOf } from "../bson/arithmetic.ts"
-import { fixedOf } from "../bson/fixedPoint.ts"
+import { decimalOfDouble, integerOf, wholePartOf } from "../bson/arithmetic.ts"
 import { type BsonNumber, doubleOf, exactOf, isDecimal, isDouble, isInt, longOf, toDouble } from "../bson/number.ts"
 import { isDocument, isNumber, isTruthy, Rank, rankOf } from "../bson/value.ts"
 import { formatDateText, isoFormat, parseDateText } from "../dates/dateText.ts"
 import { utc } from "../dates/timeZone.ts"
-import { charge } from "../limits/costBudget.ts"
+import { charge, failureCost } from "../limits/costBudget.ts"
 import { catchRejection, reject, rejectWith, unsupported } from "../limits/queryProblem.ts"
 import { typeNameOf } from "../predicate/types.ts"
 import { dateAt } from "./arithmeticOperators.ts"
@@ -64,12 +63,8 @@ const readDecimal = (text: string): Decimal128 => {
 
 /** A number without its fraction, as an integer with so many bits. */
 const truncated = (value: BsonNumber, bits: 32 | 64, type: string): number | Long => {
-  const exact = exactOf(value)
-  // Beyond any 64-bit integer; the digits of such a number could be many.
-  if (exact === undefined || Math.abs(toDouble(value)) > 1e19) {
-    return reject(`${value.toString()} is beyond a value of the type ${type}`)
-  }
-  const digits = fixedOf(exact, 0)
+  const digits = wholePartOf(value)
+  if (digits === undefined) return reject(`${value.toString()} is beyond a value of the type ${type}`)
   return bits === 32 && BigInt.asIntN(32, digits) !== digits
     ? reject(`${value.toString()} is beyond a value of the type ${type}`)
     : integerOf(digits, bits === 64) ?? reject(`${value.toString()} is beyond a value of the type ${type}`)
@@ -183,7 +178,9 @@ const $convert: OperatorParser = (operand, { parse }, name) => {
     const form = { format: readFormat(document), subtype: subtypeOf(name, subtype(document)) }
     if (failed === undefined) return convert(value, form)
     const converted = catchRejection(() => convert(value, form))
-    return Result.isFailure(converted) ? failed(document) : converted.success
+    if (Result.isSuccess(converted)) return converted.success
+    charge(failureCost)
+    return failed(document)
   }
 }
 

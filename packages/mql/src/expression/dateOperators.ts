@@ -20,6 +20,7 @@ import {
 } from "../dates/calendar.ts"
 import { formatDateText, isoFormat, parseDateText, parseFormatted } from "../dates/dateText.ts"
 import { fromLocal, toLocal, utc, type Zone, zoneOf } from "../dates/timeZone.ts"
+import { charge, failureCost } from "../limits/costBudget.ts"
 import { catchRejection, reject } from "../limits/queryProblem.ts"
 import { dateAt } from "./arithmeticOperators.ts"
 import {
@@ -286,7 +287,11 @@ const $dateFromString: OperatorParser = (operand, parser, name) => {
       return empty ? none(document) : value
     }
     const value = catchRejection(() => read(document))
-    return Result.isFailure(value) ? failed(document) : empty ? none(document) : value.success
+    if (Result.isFailure(value)) {
+      charge(failureCost)
+      return failed(document)
+    }
+    return empty ? none(document) : value.success
   }
 }
 

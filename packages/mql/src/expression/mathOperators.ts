@@ -1,6 +1,6 @@
 /** The expression operators of powers, logarithms and trigonometry. The results of decimals have 34 digits. */
 import { Decimal128 } from "bson"
-import { add, decimalOfDouble, divide, integerOf, multiply } from "../bson/arithmetic.ts"
+import { add, asDecimal, divide, integerOf, multiply } from "../bson/arithmetic.ts"
 import {
   angle,
   arcCosine,
@@ -105,10 +105,6 @@ const $pow = ofNumbers((number, power) => {
   if (Number.isSafeInteger(double)) return integerOf(BigInt(double), isWide) ?? doubleOf(double)
   return (n <= 64 ? integerOf(BigInt(number.toString()) ** BigInt(n), true) : undefined) ?? doubleOf(double)
 })
-
-/** As MongoDB makes a double a decimal, with 15 digits. */
-const asDecimal = (value: BsonNumber): BsonNumber =>
-  typeof value === "number" && Number.isFinite(value) ? decimalOfDouble(Number(value.toPrecision(15))) : value
 
 const $atan2 = ofNumbers((a, b) => {
   if (!isDecimal(a) && !isDecimal(b)) return doubleOf(Math.atan2(toDouble(a), toDouble(b)))

@@ -1,5 +1,5 @@
 /** Sums, means and other summaries of values: as expressions over arrays, and for the accumulators. */
-import { divide, integerOf } from "../bson/arithmetic.ts"
+import { addExactly, divide, integerOf } from "../bson/arithmetic.ts"
 import { type Order, orderOf } from "../bson/collator.ts"
 import { type BsonNumber, doubleOf, isDouble, isInt, toDouble } from "../bson/number.ts"
 import { isArray, isNumber } from "../bson/value.ts"
@@ -59,7 +59,7 @@ class Total {
     const numbers = this.#hasDouble
       ? doubleOf(Number.isFinite(this.#doubles) ? this.#doubles : this.#rough)
       : this.#whole()
-    return this.#exact === undefined ? numbers : plus(this.#exact, numbers)
+    return this.#exact === undefined ? numbers : addExactly(this.#exact, numbers) ?? plus(this.#exact, numbers)
   }
 
   #whole(): BsonNumber {

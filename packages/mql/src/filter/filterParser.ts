@@ -75,7 +75,7 @@ export class FilterParser {
     )
   }
 
-  /** The condition of an `$elemMatch` or a `$pull`. */
+  /** The condition of an `$elemMatch`. */
   item(condition: Document): ValueCondition {
     const isWithinItems = this.#isOfItems
     this.#isOfItems = true
@@ -84,6 +84,19 @@ export class FilterParser {
       : itemTest(this.filter(condition, false).test)
     this.#isOfItems = isWithinItems
     return accepts
+  }
+
+  /** The condition of a `$pull`: operators read an item as they read a field, and other conditions only documents. */
+  pull(condition: Document | RegExp): ValueCondition {
+    this.#isOfItems = true
+    if (condition instanceof RegExp || isValueCondition(condition)) {
+      const { matches } = condition instanceof RegExp
+        ? onItems(equal(condition, undefined))
+        : this.operators("", condition, false)
+      return (item) => matches(item, [], 0)
+    }
+    const { test } = this.filter(condition, false)
+    return (item) => isDocument(item) && test(item)
   }
 
   #top(operator: string, operand: unknown, isRequired: boolean): Clause {

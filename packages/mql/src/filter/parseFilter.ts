@@ -209,6 +209,10 @@ const withSearch = (filter: Filter, search: TextSearch, texts: ReadonlyArray<Tex
   search: { words: search.words, score: (document) => search.score(document, texts) }
 })
 
-/** Parses a condition on the items of an array, the operand of `$pull`, into a test of an item. May throw. */
+/** Parses the operand of an `$elemMatch` into a test of an item. May throw. */
 export const parseItemCondition = (condition: Document, context: ExpressionContext): ValueCondition =>
   new FilterParser(context).item(condition)
+
+/** Parses a condition that is the operand of a `$pull` into a test of an item. May throw. */
+export const parsePullCondition = (condition: Document | RegExp, context: ExpressionContext): ValueCondition =>
+  new FilterParser(context).pull(condition)

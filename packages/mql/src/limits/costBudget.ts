@@ -35,6 +35,9 @@ export const workOfEvaluation = (): number => evaluation
 /** The unique number of the current evaluation. */
 export const currentEvaluation = (): number => evaluations
 
+/** The work of a rejection that an expression catches, whose error has a stack. */
+export const failureCost = 500
+
 /** Counts work of an evaluation before it is done; rejects it beyond the limit. */
 export const charge = (units: number): void => {
   spend(units)
@@ -50,5 +53,5 @@ export const charge = (units: number): void => {
 export const chargeTest = (units: number, instructions: number = 8 * units): void => {
   spend(units)
   test += instructions
-  if (!(test <= maxTest)) reject("a filter has too much to test in one document")
+  if (!(test <= maxTest)) reject("the filter or the update has too much to do in one document")
 }

@@ -4,6 +4,7 @@
  */
 import type { Document } from "@appkernel/document-store/StoreTypes"
 import * as Result from "effect/Result"
+import { wholePartOf } from "../bson/arithmetic.ts"
 import { type Collator, orderOf } from "../bson/collator.ts"
 import { toDouble } from "../bson/number.ts"
 import { isReferenceField } from "../bson/path.ts"
@@ -126,11 +127,18 @@ export const remainderCondition = (operand: unknown): ValueCondition => {
   if (!isArray(operand) || operand.length !== 2 || !operand.every(isNumber)) {
     return reject("$mod needs an array of a divisor and a remainder")
   }
-  const [divisor = 0, rest = 0] = operand.map((item) => Math.trunc(toDouble(item)))
-  if (divisor === 0 || !Number.isFinite(divisor) || !Number.isFinite(rest)) {
-    return reject("$mod needs a divisor other than 0")
+  const [divisor, rest] = operand.map(wholePartOf)
+  if (divisor === undefined || divisor === 0n || rest === undefined) {
+    return reject("$mod needs a divisor other than 0 and a remainder, which are 64-bit integers")
   }
-  return (value) => isNumber(value) && Math.trunc(toDouble(value)) % divisor === rest
+  const [by, wanted] = [Number(divisor), Number(rest)]
+  const isExact = Number.isSafeInteger(by) && Number.isSafeInteger(wanted)
+  return (value) => {
+    if (!isNumber(value)) return false
+    if (isExact && typeof value === "number" && Math.abs(value) < 2 ** 53) return Math.trunc(value) % by === wanted
+    const whole = wholePartOf(value)
+    return whole !== undefined && whole % divisor === rest
+  }
 }
 
 /** Whether a condition on array items consists of operators on values, rather than being a filter on documents. */

@@ -5,11 +5,11 @@ import type { Collator } from "../bson/collator.ts"
 import { maxNesting } from "../bson/limits.ts"
 import { dateOf } from "../bson/normalise.ts"
 import { isInt, plainNumber, toDouble } from "../bson/number.ts"
-import { conflictingPath, segmentsOf } from "../bson/path.ts"
+import { conflictingPath, isReferenceField, segmentsOf } from "../bson/path.ts"
 import { isArray, isDocument, isNumber } from "../bson/value.ts"
 import { ValueSet } from "../bson/valueSet.ts"
 import type { ExpressionContext } from "../expression/expression.ts"
-import { parseItemCondition } from "../filter/parseFilter.ts"
+import { parsePullCondition } from "../filter/parseFilter.ts"
 import { orReject, reject } from "../limits/queryProblem.ts"
 import { equal } from "../predicate/comparisonOperators.ts"
 import { parseSort } from "../projection/sortSpec.ts"
@@ -107,7 +107,7 @@ export interface Push {
 }
 
 const isModified = (operand: unknown): operand is Document =>
-  isDocument(operand) && Object.keys(operand).some((key) => key.startsWith("$"))
+  isDocument(operand) && Object.keys(operand).some((key) => key.startsWith("$") && !isReferenceField(key))
 
 const pushed: Reader = (operand, { collator }): Push => {
   if (!isModified(operand)) return { items: [operand], position: undefined, slice: undefined, sort: undefined }
@@ -145,7 +145,9 @@ const popped: Reader = (operand) =>
 export type ItemTest = (item: unknown) => boolean
 
 const pulled: Reader = (operand, context): ItemTest =>
-  isDocument(operand) ? parseItemCondition(operand, context) : equal(operand, context.collator)
+  isDocument(operand) || operand instanceof RegExp
+    ? parsePullCondition(operand, context)
+    : equal(operand, context.collator)
 
 /** The operand of a `$bit`: its operations in their order. */
 export type Bits = ReadonlyArray<readonly [operation: string, operand: bigint, isLong: boolean]>

@@ -1,7 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Decimal128 } from "bson"
+import { Decimal128, Long } from "bson"
 import { Effect, Schema } from "effect"
-import { add, decimalOf, divide, remainder, type Rounding, roundTo } from "../../src/bson/arithmetic.ts"
+import {
+  add,
+  addExactly,
+  decimalOf,
+  divide,
+  multiply,
+  remainder,
+  type Rounding,
+  roundTo,
+  wholePartOf
+} from "../../src/bson/arithmetic.ts"
 import {
   align,
   compareNumbers,
@@ -96,6 +106,32 @@ describe("arithmetic of decimals", () => {
         assert.strictEqual(String(roundTo(decimal(value), places, rounding)), decimal(result).toString())
       )
   )
+
+  it("takes 15 digits of a double beside a decimal, as MongoDB does", () => {
+    const [ten, tenth] = [decimal("10"), 0.1]
+    assert.strictEqual(String(add(ten, tenth)), "10.1")
+    assert.strictEqual(String(multiply(ten, tenth)), "1.0")
+    assert.strictEqual(compareNumbers(divide(ten, tenth), 100), 0)
+    assert.strictEqual(compareNumbers(remainder(ten, 0.3), decimal("0.1")), 0)
+    assert.strictEqual(String(add(decimal("1.1"), 1 / 3)), "1.433333333333333")
+    assert.strictEqual(String(multiply(ten, 1e300 / 3)), "3.333333333333330E+300")
+    assert.strictEqual(String(add(ten, NaN)), "NaN")
+    assert.strictEqual(String(add(ten, -Infinity)), "-Infinity")
+    assert.strictEqual(String(add(ten, 2)), "12")
+    // The sums of many values have all digits of a double.
+    assert.strictEqual(String(addExactly(ten, tenth)), "10.10000000000000000555111512312578")
+  })
+
+  it("has 64-bit integers without their fractions", () => {
+    assert.strictEqual(wholePartOf(-1.9), -1n)
+    assert.strictEqual(wholePartOf(decimal("12.9")), 12n)
+    assert.strictEqual(wholePartOf(Long.MAX_VALUE), 2n ** 63n - 1n)
+    assert.strictEqual(wholePartOf(-(2 ** 63)), -(2n ** 63n))
+    assert.strictEqual(wholePartOf(decimal("1E-6176")), 0n)
+    for (const beyond of [2 ** 63, NaN, -Infinity, decimal("9E6111"), decimal("NaN")]) {
+      assert.isUndefined(wholePartOf(beyond))
+    }
+  })
 
   it("divides far exponents", () => {
     assert.strictEqual(String(divide(decimal("9E6111"), decimal("1E-6176"))), "Infinity")

@@ -18,7 +18,7 @@ const workOf = (filter: Document, document: Document): number => {
   return workDone() - before
 }
 
-const tooMuch = "a filter has too much to test in one document"
+const tooMuch = "the filter or the update has too much to do in one document"
 
 describe("the cost of a filter", () => {
   it("does not double with each level of a path of indexes", () => {

@@ -43,6 +43,30 @@ describe("applyUpdate", () => {
     assert.isTrue(frozen(after))
   })
 
+  it.each<readonly [operand: unknown, left: ReadonlyArray<unknown>]>([
+    // As a field of an array, an inner list meets an operator by one of its items.
+    [{ $gte: 6 }, [[1, 2], 3, "b", { "0": 8 }, ["ab"]]],
+    [{ $in: [2, 9] }, [[5, 8], 3, "b", { "0": 8 }, ["ab"]]],
+    [/^a/, [[5, 8], [1, 2], 9, 3, "b", { "0": 8 }]],
+    [{ $regex: "^a" }, [[5, 8], [1, 2], 9, 3, "b", { "0": 8 }]],
+    [{ $not: { $gte: 6 } }, [[5, 8], 9]],
+    // A value is the whole item, and a filter is of documents.
+    [8, [[5, 8], [1, 2], 9, 3, "b", { "0": 8 }, ["ab"]]],
+    [[5, 8], [[1, 2], 9, 3, "b", { "0": 8 }, ["ab"]]],
+    [{ "0": 8 }, [[5, 8], [1, 2], 9, 3, "b", ["ab"]]],
+    [{ "0": 5 }, [[5, 8], [1, 2], 9, 3, "b", { "0": 8 }, ["ab"]]]
+  ])("pulls %j", (operand, left) => {
+    const a = [[5, 8], [1, 2], 9, 3, "b", { "0": 8 }, ["ab"]]
+    assert.deepStrictEqual(changed({ _id: 1, a }, { $pull: { a: operand } }) ?? { _id: 1, a }, { _id: 1, a: left })
+  })
+
+  it("pushes and adds references to documents", () => {
+    const reference = { $ref: "c", $id: 1 }
+    assert.deepStrictEqual(changed({ _id: 1 }, { $push: { a: reference } }), { _id: 1, a: [reference] })
+    assert.deepStrictEqual(changed({ _id: 1 }, { $addToSet: { a: reference } }), { _id: 1, a: [reference] })
+    assert.isTrue(Result.isFailure(applied({ _id: 1 }, { $push: { a: { ...reference, $slice: 1 } } })))
+  })
+
   it("limits what $[] changes in one document", () => {
     const a = Array.from({ length: 10_000 }, (_, i) => ({ i }))
     const fields = (count: number) =>
@@ -51,7 +75,7 @@ describe("applyUpdate", () => {
     const refused = applied({ _id: 1, a }, { $set: fields(500) })
     assert.strictEqual(
       Result.isFailure(refused) ? refused.failure.text : "",
-      "a filter has too much to test in one document"
+      "the filter or the update has too much to do in one document"
     )
     // The tests of an array filter are counted together.
     const text = { t: "a".repeat(20_000) }
