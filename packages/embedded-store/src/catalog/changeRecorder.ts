@@ -6,15 +6,16 @@
  * that positions from after the copy do not name them.
  */
 import type { Document, StoredChange } from "@appkernel/document-store/DocumentStore"
-import { currentUserIdOf } from "@appkernel/document-store/internal"
+import { currentUserIdOf, rethrow } from "@appkernel/document-store/internal"
 import { RecentChanges, WriteReceipt } from "@appkernel/document-store/shared"
-import { numberOfRecord, recordIdOf } from "@appkernel/mql/internal"
+import { recordIdOf } from "@appkernel/mql/internal"
 import { ObjectId } from "bson"
 import * as Clock from "effect/Clock"
 import type * as Fiber from "effect/Fiber"
 import * as Latch from "effect/Latch"
-import { type Encoded, everything, type KeyValue } from "../storage/orderedStore.ts"
-import { encodeRecord, headOf, storedChange } from "./changeRecord.ts"
+import * as Result from "effect/Result"
+import type { Encoded, KeyValue } from "../storage/orderedStore.ts"
+import { encodeRecord, storedChange } from "./changeRecord.ts"
 import { ChangeRecords, type Log, logKey } from "./changeRecords.ts"
 
 /** How the changes of a collection are recorded. */
@@ -38,11 +39,11 @@ export class ChangeRecorder extends ChangeRecords {
   readonly #store: KeyValue
   /** The epoch that begins with the next record, if none has been written since the store was opened. */
   readonly #id = new ObjectId().toHexString().slice(8)
-  #state: State = { last: 0, bytes: 0, time: 0 }
+  #state: State
   /** The state of the last commit. */
   #committed: State
   #maxBytes = Infinity
-  /** Opens when the log has grown by what {@link ChangeRecorder.growBy} says. */
+  /** Opens when the log has grown by what {@link ChangeRecorder.growBy} says. Who removes records closes it first. */
   readonly grown = Latch.makeUnsafe(false)
   /** Who has asked for the job that runs. */
   #writer: Fiber.Fiber<unknown, unknown> | undefined
@@ -57,13 +58,27 @@ export class ChangeRecorder extends ChangeRecords {
   constructor(store: KeyValue) {
     super(store)
     this.#store = store
-    store.documents(this.log.table).scan({ ...everything, reverse: true }, (key, record, bytes) => {
-      const { offset, time } = headOf(record)
-      this.#state = { last: numberOfRecord(key), bytes: offset + bytes, time }
-      return false
-    })
+    this.#state = this.#loadState()
     this.#committed = this.#state
     this.recent = new RecentChanges(this.#state.last)
+  }
+
+  /** The number is that of the last key, and the rest is from the last record that is not damaged. */
+  #loadState(): State {
+    const last = this.end
+    for (let number = last; number > this.trimmed; number--) {
+      const found = this.#store.read("open", () => {
+        let state: State | undefined
+        this.scan(number - 1, ({ offset, time }, bytes) => {
+          state = { last, bytes: offset + bytes, time }
+          return false
+        })
+        return state
+      })
+      if (Result.isFailure(found) && found.failure._tag !== "DataDamaged") return rethrow(found.failure)
+      if (Result.isSuccess(found) && found.success !== undefined) return found.success
+    }
+    return { last, bytes: 0, time: 0 }
   }
 
   /** For jobs. */
@@ -162,7 +177,6 @@ export class ChangeRecorder extends ChangeRecords {
 
   growBy(bytes: number): void {
     this.#maxBytes = this.#committed.bytes + bytes
-    this.grown.closeUnsafe()
   }
 
   /** For jobs: removes records. The last record of all stays, since the next one takes its number from it. */

@@ -54,8 +54,14 @@ export class ChangeRecords {
 
   /** For reads: the number of the last removed record. */
   get trimmed(): number {
-    const first = this.#records().keyAt(everything, 0)
-    return first === undefined ? 0 : numberOfRecord(first) - 1
+    const first = this.firstAfter(0)
+    return first === undefined ? 0 : first - 1
+  }
+
+  /** For reads: the number of the first record after a number. */
+  firstAfter(number: number): number | undefined {
+    const first = this.#records().keyAt({ ...everything, start: recordIdOf(number + 1) }, 0)
+    return first === undefined ? undefined : numberOfRecord(first)
   }
 
   /** For reads: visits the records after a number. */

@@ -14,11 +14,12 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { Catalog } from "../catalog/catalog.ts"
 import type { ChangeRecorder, Recording } from "../catalog/changeRecorder.ts"
-import type { ChangeRecords } from "../catalog/changeRecords.ts"
+import type { ChangeRecords, NumberedRecord } from "../catalog/changeRecords.ts"
 import { costOfBytes } from "../planner/candidates.ts"
 import type { KeyValue, SteppedKeyValue, StoreFailure } from "../storage/orderedStore.ts"
 import { maxPerJob } from "./writeJob.ts"
@@ -235,15 +236,16 @@ const follow = (
 
 /** Starts the removal of old records, once. It sleeps until a record is due, or the log has grown. */
 const trimming = (context: LogContext, scope: Scope.Scope) => {
+  const { grown } = context.recorder
   const sweep = Effect.catchCause(
     trim(context),
     (cause) => Effect.as(Effect.logWarning("Old changes could not be removed", cause), 0)
   )
-  const rounds = Effect.forever(Effect.flatMap(sweep, (millis) =>
-    Effect.race(
-      millis === Infinity ? Effect.never : Effect.sleep(Math.max(millis, minPause)),
-      context.recorder.grown.await
-    )))
+  const rounds = Effect.forever(Effect.flatMap(
+    // Closed before, since a sweep may fail, and the log may grow meanwhile.
+    Effect.andThen(grown.close, sweep),
+    (millis) => Effect.race(millis === Infinity ? Effect.never : Effect.sleep(Math.max(millis, minPause)), grown.await)
+  ))
   return Effect.cached(Effect.asVoid(Effect.forkIn(rounds, scope)))
 }
 
@@ -258,23 +260,43 @@ const trim = Effect.fnUntraced(function*(
   )
   const oldest = (yield* Clock.currentTimeMillis) - Math.max(0, ...recordings.map(({ keep }) => keep))
   const size = recordings.reduce((sum, { maxSize }) => sum + maxSize, 0)
+  /** The milliseconds until a record is old; 0 once it is due. The last one is due as soon as another one follows. */
+  const remaining = ({ number, offset, time }: NumberedRecord) =>
+    number >= recorder.end ? Infinity : time < oldest || recorder.bytes - offset > size ? 0 : time - oldest + 1
   while (true) {
-    let next = Infinity
-    const numbers = yield* Effect.fromResult(store.read(operation, () => {
-      const found: Array<number> = []
-      const { end } = recorder
-      recorder.scan(recorder.trimmed, ({ number, offset, time }) => {
-        const isKept = number >= end || (time >= oldest && recorder.bytes - offset <= size)
-        if (!isKept) found.push(number)
-        else if (number < end) next = time - oldest + 1
-        return !isKept && found.length < maxPerJob
-      })
-      // The last record stays, and is due as soon as another one follows.
-      recorder.growBy(next === Infinity ? 0 : size / 10)
-      return found
-    }))
+    const { next, numbers } = yield* Effect.fromResult(dueRecords(store, recorder, remaining))
+    recorder.growBy(next === Infinity ? 0 : size / 10)
     if (numbers.length === 0) return next
     yield* store.write(operation, () => recorder.trim(numbers))
     yield* Effect.yieldNow
   }
 })
+
+/** The oldest records, as far as they are due, and the milliseconds until the next one is. A damaged one is as old as the next. */
+const dueRecords = (
+  store: KeyValue,
+  recorder: ChangeRecords,
+  remaining: (record: NumberedRecord) => number
+): Result.Result<{ readonly numbers: ReadonlyArray<number>; readonly next: number }, StoreFailure> => {
+  const seen: Array<number> = []
+  let [due, next] = [0, Infinity]
+  const see = () => {
+    recorder.scan(seen.at(-1) ?? recorder.trimmed, (record) => {
+      seen.push(record.number)
+      next = remaining(record)
+      if (next === 0) due = seen.length
+      return next === 0 && due < maxPerJob
+    })
+    return undefined
+  }
+  const nextNumber = () => recorder.firstAfter(seen.at(-1) ?? 0)
+  while (true) {
+    const end = store.read(operation, see)
+    const damaged = Result.isFailure(end) && end.failure._tag === "DataDamaged"
+      ? store.read(operation, nextNumber)
+      : end
+    if (Result.isFailure(damaged)) return Result.fail(damaged.failure)
+    if (damaged.success === undefined) return Result.succeed({ numbers: seen.slice(0, due), next })
+    seen.push(damaged.success)
+  }
+}

@@ -1,10 +1,17 @@
 import type { DocumentStore } from "@appkernel/document-store/DocumentStore"
+import { StoreUnavailable } from "@appkernel/document-store/StoreError"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Stream } from "effect"
+import { Effect, Fiber, Result, Stream } from "effect"
 import { TestClock } from "effect/testing"
+import { change } from "../../../../test/support/damage.ts"
 import { freshDirectory } from "../../../../test/support/folders.ts"
 import { CurrentUser } from "../../../document-store/src/internal/currentUser.ts"
+import { Catalog } from "../../src/catalog/catalog.ts"
+import { ChangeRecorder } from "../../src/catalog/changeRecorder.ts"
 import * as EmbeddedStore from "../../src/EmbeddedStore.ts"
+import { makeChangeLog } from "../../src/operations/changeLog.ts"
+import * as keyValueMemory from "../../src/storage/memory/store.ts"
+import type { KeyValue } from "../../src/storage/orderedStore.ts"
 
 type Store = DocumentStore["Service"]
 
@@ -127,6 +134,69 @@ describe("changeLog / embedded", () => {
       yield* insert(store, [9_999])
       yield* TestClock.adjust("1 hour")
       assert.strictEqual((yield* Fiber.join(read))._tag, "PositionGone")
+    }))
+
+  it.effect("is trimmed though its oldest changes are damaged, as soon as the next one is old", () =>
+    Effect.gen(function*() {
+      const folder = yield* freshDirectory
+      const [start, second] = yield* inFolder(folder, (store) =>
+        Effect.gen(function*() {
+          yield* store.changes.record("things", { keep: "2 hours" })
+          const start = yield* store.changes.end
+          for (const _id of [1, 2, 3]) {
+            yield* store.insertOne("things", { _id, text: `the text of ${_id}` })
+            yield* TestClock.adjust("30 minutes")
+          }
+          const { position } = yield* store.changes.read(["things"], { after: start, limit: 2 })
+          return [start, position] as const
+        }))
+      change(folder, "the text of 1", "the next of 1")
+      yield* inFolder(folder, (store) =>
+        Effect.gen(function*() {
+          yield* TestClock.adjust("40 minutes")
+          assert.strictEqual((yield* Effect.flip(idsAfter(store, start)))._tag, "DataDamaged")
+          yield* TestClock.adjust("30 minutes")
+          // Waits for the write before it.
+          yield* insert(store, [4])
+          assert.strictEqual((yield* Effect.flip(idsAfter(store, start)))._tag, "PositionGone")
+          assert.deepStrictEqual(yield* idsAfter(store, second), [3, 4])
+        }))
+    }))
+
+  it.effect("goes on behind a last change that is damaged", () =>
+    Effect.gen(function*() {
+      const folder = yield* freshDirectory
+      yield* inFolder(folder, (store) =>
+        Effect.andThen(
+          store.changes.record("things", {}),
+          Effect.forEach([1, 2], (_id) => store.insertOne("things", { _id, text: `the text of ${_id}` }))
+        ))
+      change(folder, "the text of 2", "the next of 2")
+      yield* inFolder(folder, (store) =>
+        Effect.gen(function*() {
+          const damaged = yield* store.changes.end
+          assert.strictEqual(Number(damaged.slice(0, 16)), 2)
+          yield* store.insertOne("things", { _id: 3 })
+          assert.deepStrictEqual(yield* idsAfter(store, damaged), [3])
+        }))
+    }))
+
+  it.effect("is tried to be trimmed once a minute while that fails", () =>
+    Effect.gen(function*() {
+      const store = yield* keyValueMemory.make
+      let reads = 0
+      const failing: KeyValue = {
+        ...store,
+        read: (operation) => {
+          reads += 1
+          return Result.fail(new StoreUnavailable({ operation, detail: "the disk is broken", retryable: false }))
+        }
+      }
+      const recorder = new ChangeRecorder(store)
+      const log = yield* makeChangeLog(failing, new Catalog(store, { recorder }), recorder)
+      yield* log.record("things", {})
+      yield* TestClock.adjust("3 minutes")
+      assert.strictEqual(reads, 4)
     }))
 
   it.live("is part of a backup, whose changes since are not those of what is restored", () =>
