@@ -88,10 +88,11 @@ export const restore = Effect.fnUntraced(
     const found = yield* made("restore", target, (draft) =>
       Effect.gen(function*() {
         const data = path.join(draft, dataFile)
-        yield* Effect.tryPromise({
+        // Node can't stop it.
+        yield* Effect.uninterruptible(Effect.tryPromise({
           try: () => copyFile(path.join(source, dataFile), data, fs.constants.COPYFILE_FICLONE),
           catch: (cause) => failed("restore", messageOf(cause))
-        })
+        }))
         const digest = yield* digestOf("restore", data)
         const found = yield* verifyUnused(draft)
         const problem = differenceOf(manifest, digest, found)
@@ -184,7 +185,7 @@ const digestOf = (operation: string, file: string): Effect.Effect<Digest, StoreU
     const hash = createHash("sha256")
     return Effect.map(
       Effect.tryPromise({
-        try: () => pipeline(fs.createReadStream(file, { highWaterMark: 1024 * 1024 }), hash),
+        try: (signal) => pipeline(fs.createReadStream(file, { highWaterMark: 1024 * 1024 }), hash, { signal }),
         catch: (cause) => failed(operation, messageOf(cause))
       }),
       () => ({ bytes: fs.statSync(file).size, sha256: hash.digest("hex") })
@@ -193,7 +194,7 @@ const digestOf = (operation: string, file: string): Effect.Effect<Digest, StoreU
 
 /**
  * Fills a draft beside the target and moves it there. One process at a time does so, and it first empties a draft that
- * another one left behind. A folder at the target is moved to `replaced`.
+ * a killed one left behind. A folder at the target is moved to `replaced`. A failure or an interruption leaves no draft.
  */
 const made = <A>(
   operation: string,
@@ -206,31 +207,59 @@ const made = <A>(
     const modes = yield* FileModes
     const unmade = makeFolder(draft, modes.folder)
     if (unmade !== undefined) return yield* failed(operation, unmade)
+    // What a link leads to is none of this program's.
+    if (!fs.lstatSync(draft).isDirectory()) return yield* failed(operation, `${draft} is no folder`)
     // One that a killed process has left, perhaps an earlier version.
     yield* attempt(operation, () => fs.chmodSync(draft, modes.folder))
     yield* lockFolder(draft)
-    yield* attempt(operation, () => {
-      for (const name of fs.readdirSync(draft)) {
-        if (!isLock(name)) fs.rmSync(path.join(draft, name), { recursive: true })
-      }
-    })
-    const result = yield* fill(draft)
-    yield* attempt(operation, () => {
-      for (const name of fs.readdirSync(draft)) {
-        if (isLock(name)) continue
-        // What has been copied has other permissions; a folder beside it has its own.
-        if (!fs.statSync(path.join(draft, name)).isDirectory()) fs.chmodSync(path.join(draft, name), modes.file)
-        flush(path.join(draft, name))
-      }
-      flush(draft)
-      if (replaced !== undefined) fs.renameSync(target, replaced)
-      // Fails if a folder at the target has been filled meanwhile.
-      fs.renameSync(draft, target)
-      for (const name of fs.readdirSync(target)) if (isLock(name)) fs.rmSync(path.join(target, name))
-      flush(path.dirname(target))
-    })
-    return result
+    return yield* Effect.gen(function*() {
+      yield* attempt(operation, () => {
+        for (const name of fs.readdirSync(draft)) {
+          if (!isLock(name)) fs.rmSync(path.join(draft, name), { recursive: true })
+        }
+      })
+      const result = yield* fill(draft)
+      yield* attempt(operation, () => {
+        for (const name of fs.readdirSync(draft)) {
+          if (isLock(name)) continue
+          // What has been copied has other permissions; a folder beside it has its own.
+          if (!fs.statSync(path.join(draft, name)).isDirectory()) fs.chmodSync(path.join(draft, name), modes.file)
+          flush(path.join(draft, name))
+        }
+        flush(draft)
+      })
+      yield* moved(operation, { draft, target, replaced })
+      return result
+    }).pipe(
+      // Otherwise it would take the room of one more copy each time.
+      Effect.onError(() => Effect.ignore(attempt(operation, () => fs.rmSync(draft, { recursive: true, force: true }))))
+    )
   }))
+
+/** Moves a draft to the target. Fails if a folder there has been filled meanwhile; `replaced` is back at the target then. */
+const moved = Effect.fnUntraced(function*(
+  operation: string,
+  { draft, replaced, target }: {
+    readonly draft: string
+    readonly target: string
+    readonly replaced?: string | undefined
+  }
+): Effect.fn.Return<void, StoreUnavailable> {
+  const move = attempt(operation, () => fs.renameSync(draft, target))
+  if (replaced === undefined) yield* move
+  else {
+    yield* attempt(operation, () => fs.renameSync(target, replaced))
+    yield* Effect.tapError(move, ({ detail }) =>
+      Effect.mapError(
+        attempt(operation, () => fs.renameSync(replaced, target)),
+        (error) => failed(operation, `${detail}. What was at ${target} is at ${replaced}: ${error.detail}`)
+      ))
+  }
+  yield* attempt(operation, () => {
+    for (const name of fs.readdirSync(target)) if (isLock(name)) fs.rmSync(path.join(target, name))
+    flush(path.dirname(target))
+  })
+})
 
 const isLock = (name: string): boolean => name.startsWith("owner.")
 

@@ -1,6 +1,8 @@
+import { StoreUnavailable } from "@appkernel/document-store/StoreError"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Stream } from "effect"
-import * as fs from "node:fs"
+import { Effect, Fiber, Queue, Stream } from "effect"
+import nodeFs, * as fs from "node:fs"
+import { syncBuiltinESMExports } from "node:module"
 import { freshDirectory } from "../../../../test/support/folders.ts"
 import * as EmbeddedStore from "../../src/EmbeddedStore.ts"
 
@@ -86,4 +88,88 @@ describe("backups", () => {
       fs.appendFileSync(`${to}/data.mdb`, "more")
       assert.match((yield* EmbeddedStore.verify({ path: to })).problem ?? "", /has \d+ bytes, and the manifest says/u)
     })))
+
+  it.live("that fail or are interrupted leave no draft", () =>
+    Effect.gen(function*() {
+      const folder = yield* freshDirectory
+      const { path, to } = yield* withBackup(folder)
+      const attempts = (
+        beside: () => Effect.Effect<never, StoreUnavailable>
+      ): ReadonlyArray<Effect.Effect<unknown, StoreUnavailable>> => [
+        EmbeddedStore.backup({ path, to: `${folder}/other`, beside }),
+        EmbeddedStore.restore({ from: to, path: `${folder}/other`, beside }),
+        EmbeddedStore.restore({ from: to, path, replace: true, beside })
+      ]
+      const before = fs.readdirSync(folder)
+      const failure = new StoreUnavailable({ operation: "files", detail: "no", retryable: false })
+      for (const attempt of attempts(() => Effect.fail(failure))) {
+        assert.deepStrictEqual(yield* Effect.flip(attempt), failure)
+        assert.deepStrictEqual(fs.readdirSync(folder), before)
+      }
+      const begun = yield* Queue.unbounded<void>()
+      for (const attempt of attempts(() => Effect.andThen(Queue.offer(begun, undefined), Effect.never))) {
+        const fiber = yield* Effect.forkChild(attempt)
+        yield* Queue.take(begun)
+        assert.lengthOf(fs.readdirSync(folder).filter((name) => name.endsWith(".partial")), 1)
+        yield* Fiber.interrupt(fiber)
+        assert.deepStrictEqual(fs.readdirSync(folder), before)
+      }
+    }))
+
+  it.live("refuse a link in the place of their draft, and leave what it leads to", () =>
+    Effect.gen(function*() {
+      const folder = yield* freshDirectory
+      const { path } = yield* withBackup(folder)
+      fs.mkdirSync(`${folder}/mine`)
+      fs.writeFileSync(`${folder}/mine/text`, "mine")
+      fs.symlinkSync(`${folder}/mine`, `${folder}/.other.partial`)
+      const refused = yield* Effect.flip(EmbeddedStore.backup({ path, to: `${folder}/other` }))
+      assert.strictEqual(refused.detail, `${folder}/.other.partial is no folder`)
+      assert.deepStrictEqual(fs.readdirSync(`${folder}/mine`), ["text"])
+    }))
+
+  it.live("leave what was there, or say where it is, if a restored folder can't be moved to its place", () =>
+    Effect.gen(function*() {
+      const folder = yield* freshDirectory
+      const { path, to } = yield* withBackup(folder)
+      const before = fs.readdirSync(folder)
+      const restore = EmbeddedStore.restore({ from: to, path, replace: true })
+      const first = yield* Effect.flip(withFailingMoves([2], restore))
+      assert.strictEqual(first.detail, "EIO: 2")
+      assert.deepStrictEqual(fs.readdirSync(folder), before)
+      const second = yield* Effect.flip(withFailingMoves([2, 3], restore))
+      const replaced = fs.readdirSync(folder).find((name) => name.startsWith("data.replaced"))
+      assert.strictEqual(second.detail, `EIO: 2. What was at ${path} is at ${folder}/${replaced}: EIO: 3`)
+    }))
 })
+
+/** A store in a folder, and a backup of it. */
+const withBackup = Effect.fnUntraced(function*(folder: string) {
+  const [path, to] = [`${folder}/data`, `${folder}/backup`]
+  yield* Effect.scoped(Effect.flatMap(EmbeddedStore.make({ path }), (store) => store.insertOne("a", { _id: 1 })))
+  yield* EmbeddedStore.backup({ path, to })
+  return { path, to }
+})
+
+/** Lets some of the moves fail, by their numbers. */
+const withFailingMoves = <A, E>(failing: ReadonlyArray<number>, effect: Effect.Effect<A, E>) =>
+  Effect.acquireUseRelease(
+    Effect.sync(() => {
+      const { renameSync } = fs
+      let moves = 0
+      replaceMove((from, to) => {
+        moves += 1
+        if (failing.includes(moves)) throw new Error(`EIO: ${moves}`)
+        renameSync(from, to)
+      })
+      return renameSync
+    }),
+    () => effect,
+    (renameSync) => Effect.sync(() => replaceMove(renameSync))
+  )
+
+const replaceMove = (move: typeof fs.renameSync): void => {
+  nodeFs.renameSync = move
+  // Those who import it get this one.
+  syncBuiltinESMExports()
+}

@@ -4,14 +4,28 @@ import * as Effect from "effect/Effect"
 import { open, type RootDatabase } from "lmdb"
 import { failuresOf, hasStore, openReadOnly } from "./readOnly.ts"
 
-/** The environments that this process has open, by their folders: lmdb opens none a second time for reading only. */
-const ownEnvironments = new Map<string, RootDatabase<Buffer, Uint8Array>>()
+interface OwnEnvironment {
+  readonly environment: RootDatabase<Buffer, Uint8Array>
+  /** Ends with the copies that have been begun. */
+  copies: Promise<unknown>
+}
 
-/** Makes an open environment known until the scope closes. */
-export const registered = (folder: string, environment: RootDatabase<Buffer, Uint8Array>) =>
+/** The environments that this process has open, by their folders: lmdb opens none a second time for reading only. */
+const ownEnvironments = new Map<string, OwnEnvironment>()
+
+/** Makes an open environment known until the scope closes, which waits for the end of copies. */
+export const registered = (folder: string, environment: OwnEnvironment["environment"]) =>
   Effect.acquireRelease(
-    Effect.sync(() => ownEnvironments.set(folder, environment)),
-    () => Effect.sync(() => ownEnvironments.delete(folder))
+    Effect.sync(() => {
+      const own: OwnEnvironment = { environment, copies: Promise.resolve() }
+      ownEnvironments.set(folder, own)
+      return own
+    }),
+    (own) =>
+      Effect.suspend(() => {
+        ownEnvironments.delete(folder)
+        return Effect.promise(() => own.copies)
+      })
   )
 
 /** Copies the last commit of a folder, which this or another process may write to meanwhile, into an empty folder. */
@@ -20,12 +34,20 @@ export const copyTo = Effect.fnUntraced(
     const failed = failuresOf("backup", folder, "copied")
     yield* hasStore(folder, failed)
     const attempt = <A>(evaluate: () => A) => Effect.try({ try: evaluate, catch: failed })
-    const copy = (environment: RootDatabase) =>
-      Effect.tryPromise({ try: () => environment.backup(to, true), catch: failed })
-    const known = ownEnvironments.get(folder)
-    yield* known === undefined
-      ? Effect.scoped(Effect.flatMap(openReadOnly(folder, failed), copy))
-      : copy(known)
+    // lmdb can't stop a copy, and reads the environment until its end.
+    const copied = (copy: () => Promise<void>) =>
+      Effect.uninterruptible(Effect.tryPromise({ try: copy, catch: failed }))
+    const own = ownEnvironments.get(folder)
+    yield* own === undefined
+      ? Effect.scoped(Effect.flatMap(
+        openReadOnly(folder, failed),
+        (environment) => copied(() => environment.backup(to, true))
+      ))
+      : copied(() => {
+        const copy = own.environment.backup(to, true)
+        own.copies = Promise.allSettled([own.copies, copy])
+        return copy
+      })
     yield* Effect.acquireUseRelease(
       attempt(() => open({ path: to, noSubdir: false, maxDbs: 3, overlappingSync: false })),
       (environment) => attempt(() => completeMeta(environment)),
