@@ -76,6 +76,18 @@ export const fileStoreContract = (name: string, layer: Layer.Layer<FileStore.Fil
         assert.deepStrictEqual(yield* idsIn(files), before)
       }))
 
+    it.effect("keeps what it has under an identifier though another copy of it fails", () =>
+      Effect.gen(function*() {
+        const files = yield* FileStore.FileStore
+        const { id } = yield* files.put(Stream.make(new Uint8Array(5).fill(7)))
+        const before = yield* idsIn(files)
+        const content = Stream.concat(Stream.make(new Uint8Array(2).fill(7)), Stream.fail("the source broke" as const))
+        assert.strictEqual(yield* Effect.flip(files.put(content, { id })), "the source broke")
+        assert.deepStrictEqual(Array.from(yield* bytesIn(files.read(id))), [7, 7, 7, 7, 7])
+        assert.deepStrictEqual(yield* idsIn(files), before)
+        yield* files.remove([id])
+      }))
+
     it.effect("has no file under what is no identifier of its own, wherever it points to", () =>
       Effect.gen(function*() {
         const files = yield* FileStore.FileStore

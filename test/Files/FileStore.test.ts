@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Stream } from "effect"
+import { Deferred, Effect, Fiber, Layer, Stream } from "effect"
 import * as fs from "node:fs"
 import * as path from "node:path"
 import { FileStore } from "../../src/index.ts"
@@ -49,6 +49,34 @@ describe("FileStore in a folder", () => {
       }),
     60_000
   )
+
+  it.effect("takes copies of one file at once, and after one that was killed", () =>
+    Effect.gen(function*() {
+      const folder = yield* freshDirectory
+      const files = yield* FileStore.makeFolder(folder)
+      const [id, bytes] = ["0123".repeat(8), new Uint8Array(5).fill(7)]
+      fs.mkdirSync(path.join(folder, "incoming"))
+      fs.writeFileSync(path.join(folder, "incoming", id), "old")
+      const [isMidway, isOver] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const slow = Stream.concat(
+        Stream.make(bytes.subarray(0, 2)),
+        Stream.unwrap(Effect.gen(function*() {
+          yield* Deferred.succeed(isMidway, undefined)
+          yield* Deferred.await(isOver)
+          return Stream.make(bytes.subarray(2))
+        }))
+      )
+      const putting = yield* Effect.forkChild(files.put(slow, { id }))
+      yield* Deferred.await(isMidway)
+      yield* files.put(Stream.make(bytes), { id })
+      yield* Deferred.succeed(isOver, undefined)
+      const { size } = yield* Fiber.join(putting)
+      assert.strictEqual(size, 5)
+      const pieces = yield* Stream.runCollect(files.read(id))
+      assert.deepStrictEqual(pieces.flatMap((piece) => [...piece]), [...bytes])
+      yield* files.remove([id])
+      assert.deepStrictEqual(fs.readdirSync(path.join(folder, "incoming")), [])
+    }))
 
   it.effect("forgets the hold of a process that was killed", () =>
     Effect.gen(function*() {

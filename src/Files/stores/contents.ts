@@ -20,11 +20,15 @@ export const newIdentifier: Effect.Effect<string> = Effect.map(
 export const isIdentifier = (id: string): boolean => /^[0-9a-f]{32}$/u.test(id)
 
 /**
- * Puts a content: `write` takes it to its end under a new identifier, as it is measured. No failure of `write` may leave
- * anything that is read.
+ * Puts a content: `write` takes it to its end under an identifier, as it is measured. No failure of `write` may leave
+ * anything that is read, but what was there before: others may have put a copy under the same identifier, or do so meanwhile.
  */
 export const putting = (
-  write: <E, R>(id: string, content: Stream.Stream<Uint8Array, E, R>) => Effect.Effect<void, E | FileStoreFailed, R>
+  write: <E, R>(
+    id: string,
+    content: Stream.Stream<Uint8Array, E, R>,
+    isCopy: boolean
+  ) => Effect.Effect<void, E | FileStoreFailed, R>
 ): Service["put"] =>
 <E, R>(
   content: Stream.Stream<Uint8Array, E, R>,
@@ -45,7 +49,8 @@ export const putting = (
       }
       return Effect.succeed(pieces)
     })
-    return Effect.map(write(id, withPiecesOf(content, measured)), () => ({ id, size, sha256: hash.digest("hex") }))
+    const written = write(id, withPiecesOf(content, measured), given !== undefined)
+    return Effect.map(written, () => ({ id, size, sha256: hash.digest("hex") }))
   })
 
 /** The end of a range, without what is behind the end of the file. */

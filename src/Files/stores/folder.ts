@@ -1,6 +1,6 @@
 /**
- * Files in a folder: the one of the identifier `0123…` is `01/23/0123…`. What is being written is in `incoming`, and is
- * renamed when all of it is on the disk. An empty file in `holds` is a hold, whose time its process renews.
+ * Files in a folder: the one of the identifier `0123…` is `01/23/0123…`. What is being written is in `incoming`, a copy under
+ * an identifier of its own, and is renamed when all of it is on the disk. An empty file in `holds` is a hold, whose time its process renews.
  */
 import { makeFolder } from "@appkernel/document-store/folders"
 import * as Arr from "effect/Array"
@@ -85,8 +85,8 @@ export const makeFolderFiles: (folder: string) => Effect.Effect<Service> = Effec
         }))
       )
 
-  const moved = (id: string) => {
-    const rename = fs.rename(partOf(id), fileOf(id))
+  const moved = (part: string, id: string) => {
+    const rename = fs.rename(part, fileOf(id))
     return Effect.catchReason(
       rename,
       "PlatformError",
@@ -95,21 +95,29 @@ export const makeFolderFiles: (folder: string) => Effect.Effect<Service> = Effec
     )
   }
 
-  const write = <E, R>(id: string, content: Stream.Stream<Uint8Array, E, R>) =>
-    Effect.gen(function*() {
-      yield* Effect.scoped(Effect.gen(function*() {
-        const file = yield* failing("put")(created(partOf(id)))
-        const isOwn = hasOwnPieces(content)
-        yield* Stream.runForEachArray(isOwn ? inBlocks(content) : content, (pieces) =>
-          Effect.map(written(descriptorOf(file), pieces), () => isOwn ? pieces.forEach(release) : undefined))
-        yield* Effect.uninterruptible(failing("put")(file.sync))
-      }))
-      yield* Effect.uninterruptible(failing("put")(Effect.all([moved(id), synced(folderOf(id)), named(folderOf(id))])))
-    }).pipe(
+  const write = Effect.fnUntraced(function*<E, R>(
+    id: string,
+    content: Stream.Stream<Uint8Array, E, R>,
+    isCopy: boolean
+  ): Effect.fn.Return<void, E | FileStoreFailed, R> {
+    // Another one may copy the same file, or was killed while it did so.
+    const part = partOf(isCopy ? yield* newIdentifier : id)
+    const writePart = Effect.scoped(Effect.gen(function*() {
+      const file = yield* failing("put")(created(part))
+      const isOwn = hasOwnPieces(content)
+      yield* Stream.runForEachArray(
+        isOwn ? inBlocks(content) : content,
+        (pieces) => Effect.map(written(descriptorOf(file), pieces), () => isOwn ? pieces.forEach(release) : undefined)
+      )
+      yield* Effect.uninterruptible(failing("put")(file.sync))
+    }))
+    const place = Effect.all([moved(part, id), synced(folderOf(id)), named(folderOf(id))])
+    yield* Effect.andThen(writePart, Effect.uninterruptible(failing("put")(place))).pipe(
       Effect.onError(() =>
-        Effect.ignore(Effect.andThen(fs.remove(partOf(id), { force: true }), fs.remove(fileOf(id), { force: true })))
+        Effect.ignore(Effect.forEach(isCopy ? [part] : [part, fileOf(id)], (name) => fs.remove(name, { force: true })))
       )
     )
+  })
 
   const entryOf = (id: string, file: string): Effect.Effect<ReadonlyArray<Entry>, PlatformError.PlatformError> =>
     fs.stat(file).pipe(

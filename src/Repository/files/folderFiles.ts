@@ -75,6 +75,7 @@ export const copyDocumentFiles = Effect.fnUntraced(function*(
     Effect.fnUntraced(function*({ _id, sha256, size }) {
       const id = String(_id)
       const there = yield* Effect.catchTag(target.stat(id), "FileMissing", () => Effect.undefined)
+      if (there !== undefined && there.size !== size) yield* target.remove([id])
       const copied = there?.size === size
         ? { sha256 }
         : yield* Effect.catchTag(

@@ -47,7 +47,7 @@ export const makeGridFiles = (session: mongo.MongoSession, description: string):
       else upload.write(piece, taken)
     }))
 
-  const write = <E, R>(id: string, content: Stream.Stream<Uint8Array, E, R>) =>
+  const uploaded = <E, R>(id: string, content: Stream.Stream<Uint8Array, E, R>) =>
     Effect.suspend(() => {
       const upload = bucket.openUploadStreamWithId(nameOf(id), id)
       // Whoever waits for a piece learns of it.
@@ -67,6 +67,29 @@ export const makeGridFiles = (session: mongo.MongoSession, description: string):
       )
       : Effect.fail(missing)
   }
+
+  const remove = Effect.fnUntraced(function*(ids: ReadonlyArray<string>) {
+    const all = { $in: ids.filter((id) => isIdentifier(id) || isObjectId(id)).map(nameOf) }
+    yield* mongo.remove(call("remove", names.files), (files) => files.deleteMany({ _id: all }))
+    yield* mongo.remove(call("remove", names.chunks), (chunks) => chunks.deleteMany({ files_id: all }))
+  }, Effect.mapError(told("remove")))
+
+  const isThere = (id: string): Effect.Effect<boolean, FileStoreFailed> =>
+    found(id).pipe(Effect.as(true), Effect.catchTag("FileMissing", () => Effect.succeed(false)))
+
+  const write = Effect.fnUntraced(function*<E, R>(
+    id: string,
+    content: Stream.Stream<Uint8Array, E, R>,
+    isCopy: boolean
+  ): Effect.fn.Return<void, E | FileStoreFailed, R> {
+    if (isCopy) {
+      // Bytes never change.
+      if (yield* isThere(id)) return yield* Stream.runDrain(content)
+      // The chunks of a copy that was killed would be in the way.
+      yield* remove([id])
+    }
+    yield* uploaded(id, content)
+  })
 
   const documentsOf = (operation: string, collection: string, filter: Document, projection: Document) =>
     mongo.readBatches(
@@ -132,11 +155,7 @@ export const makeGridFiles = (session: mongo.MongoSession, description: string):
           )
       })),
     stat: (id) => found(id),
-    remove: Effect.fnUntraced(function*(ids) {
-      const all = { $in: ids.filter((id) => isIdentifier(id) || isObjectId(id)).map(nameOf) }
-      yield* mongo.remove(call("remove", names.files), (files) => files.deleteMany({ _id: all }))
-      yield* mongo.remove(call("remove", names.chunks), (chunks) => chunks.deleteMany({ files_id: all }))
-    }, Effect.mapError(told("remove"))),
+    remove,
     entries: Stream.concat(
       Stream.map(documentsOf("entries", names.files, {}, {}), entryOf),
       documentsOf("entries", names.chunks, { n: 0 }, { files_id: 1 }).pipe(

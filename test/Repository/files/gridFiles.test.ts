@@ -41,14 +41,14 @@ onMongo("Files in GridFS", (layer, server) => {
       )
     }))
 
-  it.effect("have no room for chunks of an upload that was cut off, once they are removed", () =>
+  it.effect("have no room for chunks of an upload that was cut off, once they are removed or put again", () =>
     Effect.gen(function*() {
       const db = yield* freshDatabase(server)
       yield* Effect.provide(
         Effect.gen(function*() {
           const files = yield* FileStore.FileStore
           const id = "0".repeat(32)
-          yield* withClient(
+          const cutOff = withClient(
             server,
             (client) =>
               client.db(db).collection("appkernel_files.chunks").insertOne({
@@ -57,9 +57,14 @@ onMongo("Files in GridFS", (layer, server) => {
                 data: Buffer.alloc(9)
               })
           )
+          yield* cutOff
           assert.deepStrictEqual((yield* Stream.runCollect(files.entries)).map((entry) => entry.id), [id])
           yield* files.remove([id])
           assert.deepStrictEqual(yield* Stream.runCollect(files.entries), [])
+          yield* cutOff
+          yield* files.put(Stream.make(new Uint8Array(3)), { id })
+          const pieces = yield* Stream.runCollect(files.read(id))
+          assert.deepStrictEqual(pieces.flatMap((piece) => [...piece]), [0, 0, 0])
         }),
         Layer.orDie(withOwnFiles(MongoStore.layerWith({ host: server.url, db })))
       )
