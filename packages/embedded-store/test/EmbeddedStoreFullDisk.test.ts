@@ -27,6 +27,21 @@ describe("EmbeddedStore on a full disk / embedded", () => {
       })
   )
 
+  it.live.skipIf(withSmallDisk === undefined)(
+    "fails to make a backup that has no room, however little it lacks",
+    () =>
+      Effect.gen(function*() {
+        const [folder, disk] = [yield* freshDirectory, yield* freshDirectory]
+        const env = { DATA: path.join(folder, "data"), DISK: disk }
+        const program = yield* runProgram(backupFile, env, withSmallDisk?.(disk, 4, 0))
+        assert.strictEqual(yield* program.ended, 0, program.output())
+        const lines = program.output().split("\n").filter((line) => /^\d+: /u.test(line))
+        assert.match(lines.at(-1) ?? "", /^\d+: made$/u)
+        assert.isAbove(lines.length, 3)
+        for (const line of lines.slice(0, -1)) assert.match(line, /^\d+: StoreUnavailable$/u)
+      })
+  )
+
   it.live.skipIf(!canAllowMore)(
     "rejects writes beyond the file size limit, continues to read, and writes again when the limit is raised",
     () =>
@@ -42,6 +57,8 @@ describe("EmbeddedStore on a full disk / embedded", () => {
 })
 
 // internal
+
+const backupFile = path.join(import.meta.dirname, "../../../test/support/fullBackupProgram.ts")
 
 const programFile = path.join(import.meta.dirname, "../../../test/support/fullDiskProgram.ts")
 

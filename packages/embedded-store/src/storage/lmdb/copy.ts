@@ -2,6 +2,7 @@
 import type { StoreUnavailable } from "@appkernel/document-store/StoreError"
 import * as Effect from "effect/Effect"
 import { open, type RootDatabase } from "lmdb"
+import { prepareUnused } from "./preflight.ts"
 import { failuresOf, hasStore, openReadOnly } from "./readOnly.ts"
 
 interface OwnEnvironment {
@@ -49,7 +50,10 @@ export const copyTo = Effect.fnUntraced(
         return copy
       })
     yield* Effect.acquireUseRelease(
-      attempt(() => open({ path: to, noSubdir: false, maxDbs: 3, overlappingSync: false })),
+      attempt(() => {
+        prepareUnused(to)
+        return open({ path: to, noSubdir: false, maxDbs: 3, overlappingSync: false })
+      }),
       (environment) => attempt(() => completeMeta(environment)),
       (environment) => Effect.promise(() => environment.close())
     )

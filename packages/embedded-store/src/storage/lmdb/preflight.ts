@@ -102,6 +102,9 @@ export const watchFolder = (folder: string): Effect.Effect<() => string | undefi
     return loss
   })
 
+/** Prepares a folder that nobody uses for lmdb, which crashes the process without room for its lock file. Throws without. */
+export const prepareUnused = (folder: string): void => prepareLock(path.join(folder, lockFile))
+
 /** The code of an error of the system or of lmdb. */
 export const codeOf = (cause: unknown): unknown =>
   typeof cause === "object" && cause !== null && "code" in cause ? cause.code : undefined
