@@ -79,7 +79,9 @@ export const restore = Effect.fnUntraced(
     const manifest = yield* manifestOf("restore", source)
     if (manifest === undefined) return yield* failed("restore", `${source} is no backup: it has no ${manifestFile}`)
     if (manifest === "damaged") return yield* failed("restore", `${source} is damaged: ${damagedManifest}`)
-    const isTaken = fs.existsSync(target) && fs.readdirSync(target).length > 0
+    const isFolder = fs.statSync(target, { throwIfNoEntry: false })?.isDirectory()
+    if (isFolder === false) return yield* failed("restore", `${target} is no folder`)
+    const isTaken = isFolder === true && (yield* attempt("restore", () => fs.readdirSync(target))).length > 0
     if (isTaken && !replace) return yield* failed("restore", `${target} is there already, and is not empty`)
     // The lock keeps other processes from opening the folder until it is moved away.
     if (isTaken) yield* lockFolder(target)
