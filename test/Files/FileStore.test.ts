@@ -78,6 +78,19 @@ describe("FileStore in a folder", () => {
       assert.deepStrictEqual(fs.readdirSync(path.join(folder, "incoming")), [])
     }))
 
+  it.effect.skipIf(process.getuid?.() !== 0)(
+    "has holds that the owner of the files reads, though root has asked first",
+    () =>
+      Effect.gen(function*() {
+        const folder = yield* freshDirectory
+        fs.chownSync(folder, 65_534, 65_533)
+        const files = yield* FileStore.makeFolder(folder)
+        yield* Effect.scoped(files.hold)
+        const { gid, uid } = fs.statSync(path.join(folder, "holds"))
+        assert.deepStrictEqual([uid, gid], [65_534, 65_533])
+      })
+  )
+
   it.effect("forgets the hold of a process that was killed", () =>
     Effect.gen(function*() {
       const folder = yield* freshDirectory

@@ -149,6 +149,13 @@ export const makeFolderFiles: (folder: string) => Effect.Effect<Service> = Effec
     return DateTime.isGreaterThan(modified, DateTime.subtractDuration(now, staleAfter))
   })
 
+  /** Gives the folder of the holds that root has made for a backup to the owner of the files, who could not read it. */
+  const shared = Effect.flatMap(fs.stat(root), ({ gid, uid }) =>
+    Option.match(Option.all([uid, gid]), {
+      onNone: () => Effect.void,
+      onSome: ([user, group]) => fs.chown(holds, user, group)
+    }))
+
   const held = Effect.fnUntraced(function*(hold: string) {
     const renewed = Effect.flatMap(
       DateTime.now,
@@ -158,6 +165,7 @@ export const makeFolderFiles: (folder: string) => Effect.Effect<Service> = Effec
       failing("hold")(Effect.andThen(Effect.scoped(created(hold)), renewed)),
       () => Effect.ignore(fs.remove(hold, { force: true }))
     )
+    yield* Effect.ignore(shared)
     yield* Effect.forkScoped(Effect.repeat(Effect.ignore(renewed), Schedule.spaced(Duration.times(staleAfter, 1 / 12))))
   })
 
