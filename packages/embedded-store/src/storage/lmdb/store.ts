@@ -62,8 +62,13 @@ export const make = Effect.fnUntraced(function*(
   const cache = new TableCache(maxCacheBytes)
   const { catalog, documents, entries } = yield* openTables(environment, location, state, cache, check)
   const loss = yield* watchFolder(location)
+  const forget = forgetReaders(environment)
+  const settled = () => {
+    settle(environment, state, cache)
+    forget()
+  }
   const writer = yield* Effect.acquireRelease(
-    Effect.sync(() => makeWriter(transactorsOf(environment, state), () => settle(environment, state, cache), loss)),
+    Effect.sync(() => makeWriter(transactorsOf(environment, state), settled, loss)),
     (writer) => writer.finish
   )
   return {
@@ -226,3 +231,20 @@ const settle = (environment: RootDatabase<Buffer, Uint8Array>, state: Environmen
   const isRenewed = Result.try(() => environment.resetReadTxn())
   if (Result.isSuccess(isRenewed)) cache.settle()
 }
+
+/**
+ * Forgets readers whose processes were killed, once a minute. The pages that such a one, as a backup, could still read are not
+ * used again, so that the file grows with each write; without writes it does not.
+ */
+const forgetReaders = (environment: RootDatabase<Buffer, Uint8Array>): () => void => {
+  let last = performance.now()
+  return () => {
+    const now = performance.now()
+    if (now - last < checkEvery) return
+    last = now
+    Result.try(() => environment.readerCheck())
+  }
+}
+
+// In milliseconds.
+const checkEvery = 60_000
