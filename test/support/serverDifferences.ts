@@ -15,6 +15,7 @@ const secantus = {
       "It accepts $[x] on a value that is no list, fields of a number, and a path that begins with $, which MongoDB rejects.",
     calls: /\.\$\[/
   },
+  laxIdentifiers: "It accepts identifiers that are lists or patterns, or have operators, which MongoDB rejects.",
   itemsTwice: "It accepts $[x] and $[] of two changes for the same item, which MongoDB rejects as a conflict.",
   positionalUpserts: {
     what: "It takes the $ of an upsert that inserts for a name, which MongoDB rejects.",

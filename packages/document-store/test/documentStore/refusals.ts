@@ -48,6 +48,14 @@ export const refusalContract = (it: Tests, differs: Differs) => {
       ])
   )
 
+  if (!differs("laxIdentifiers")) {
+    it.effect.each([[[1]], [/a/], [{ $a: 1 }]])("refuses the identifier %o", ([_id]) =>
+      refuses(documents, [
+        (store, name) => store.insertOne(name, { _id }),
+        (store, name) => store.updateOne(name, { a: "none" }, { $set: { _id } }, { upsert: true })
+      ]))
+  }
+
   it.effect.each<[string, FindOptions]>([
     ["a negative skip", { skip: -1 }],
     ["a negative limit", { limit: -1 }],

@@ -52,6 +52,17 @@ export const valueContract = (it: Tests) => {
       assert.strictEqual(yield* store.count(name, { set: { $eq: value } }), 1)
     }))
 
+  it.effect("takes a long without a sign as the signed one of the same bits, which BSON has", () =>
+    Effect.gen(function*() {
+      const { all, name, store } = yield* collectionOf([])
+      yield* store.createIndexes(name, [{ name: "value", key: { value: 1 } }])
+      const value = Long.MAX_UNSIGNED_VALUE
+      yield* store.insertOne(name, { _id: value, value })
+      assert.deepStrictEqual(yield* all, [{ _id: -1, value: -1 }])
+      assert.deepStrictEqual(yield* store.findById(name, -1), { _id: -1, value: -1 })
+      for (const one of [-1, value]) assert.strictEqual(yield* store.count(name, { value: one }), 1)
+    }))
+
   it.effect("returns JavaScript numbers, and bytes as binary values", () =>
     Effect.gen(function*() {
       const { all } = yield* collectionOf([{

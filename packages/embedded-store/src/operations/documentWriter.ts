@@ -9,6 +9,7 @@ import { DuplicateKey } from "@appkernel/document-store/StoreError"
 import {
   documentKey,
   isArray,
+  isDocument,
   limitedRange,
   markWrapped,
   plainValue,
@@ -39,6 +40,9 @@ export const prepare = (store: KeyValue, document: Document): Result.Result<Prep
   if (isArray(id) || id instanceof RegExp) {
     return Result.fail(queryProblem("_id can be neither an array nor a regular expression"))
   }
+  if (isDocument(id) && Object.keys(id).some((name) => name.startsWith("$") && !referenceFields.has(name))) {
+    return Result.fail(queryProblem("_id can have no field whose name begins with $"))
+  }
   const traits: KeyTraits = { multikey: false, inexact: false }
   const key = documentKey(id, traits)
   // `_id` is stored first, as in MongoDB.
@@ -52,6 +56,9 @@ export const prepare = (store: KeyValue, document: Document): Result.Result<Prep
   }
   return Result.succeed({ document: ordered, encoded: encoded.success, key, traits })
 }
+
+/** The fields of a reference to another document (`DBRef`). */
+const referenceFields: ReadonlySet<string> = new Set(["$ref", "$id", "$db"])
 
 const firstKeyOf = (document: Document): string | undefined => {
   for (const key in document) return key

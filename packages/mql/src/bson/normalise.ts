@@ -144,7 +144,8 @@ class Normaliser {
   #tagged(value: object, tag: unknown): unknown {
     switch (tag) {
       case "Long":
-        return made(value as Long)
+        // BSON has no other than signed ones: the bits are the same.
+        return made((value as Long).toSigned())
       case "Double":
         return doubleOf((value as Double).value)
       case "Int32":
