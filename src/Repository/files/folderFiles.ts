@@ -9,6 +9,7 @@ import { filesOfStore, makeFolder, type Service } from "../../Files/internal.ts"
 import type { Document, DocumentStore } from "../DocumentStore.ts"
 import { type ReadError, StoreUnavailable } from "../RepositoryError.ts"
 import { asStoreFailure, fileRecords, holdersOf, placeOfFiles } from "./fileRecords.ts"
+import { unfinishedParts } from "./unfinished.ts"
 
 /** What was found of the files that documents refer to. */
 export interface FoundFiles {
@@ -61,33 +62,38 @@ export const copyFolderFiles = Effect.fnUntraced(function*(from: string, to: str
 })
 
 /**
- * Copies the files of documents that were copied. Counts those that are in the target then, and those that the source does not have:
- * they are kept elsewhere.
+ * Copies the files of documents that were copied, and the parts of unfinished uploads. Counts the files that are in the target then,
+ * and those that the source does not have: they are kept elsewhere.
  */
 export const copyDocumentFiles = Effect.fnUntraced(function*(
   from: DocumentStore["Service"],
   to: DocumentStore["Service"]
 ): Effect.fn.Return<{ readonly files: number; readonly missing: number }, ReadError> {
   const [source, target] = [yield* filesOfStore(from), yield* filesOfStore(to)]
+  /** The checksum of a new copy, or whether there is one: one of this size is not made again. */
+  const copied = Effect.fnUntraced(
+    function*(id: string, size: unknown) {
+      const there = yield* Effect.catchTag(target.stat(id), "FileMissing", () => Effect.undefined)
+      if (there?.size === size) return true
+      if (there !== undefined) yield* target.remove([id])
+      const { sha256 } = yield* target.put(source.read(id), { id })
+      return sha256
+    },
+    Effect.catchTag(["FileMissing", "FileTooLarge"], () => Effect.succeed(false)),
+    Effect.mapError(asStoreFailure)
+  )
   let [files, missing] = [0, 0]
   yield* Stream.runForEach(
     from.stream(fileRecords, { filter: { holders: { $exists: true, $ne: [] } } }),
     Effect.fnUntraced(function*({ _id, sha256, size }) {
       const id = String(_id)
-      const there = yield* Effect.catchTag(target.stat(id), "FileMissing", () => Effect.undefined)
-      if (there !== undefined && there.size !== size) yield* target.remove([id])
-      const copied = there?.size === size
-        ? { sha256 }
-        : yield* Effect.catchTag(
-          target.put(source.read(id), { id }),
-          ["FileMissing", "FileTooLarge"],
-          () => Effect.undefined
-        )
-      if (copied === undefined) missing++
-      else if (copied.sha256 === sha256) files++
+      const copy = yield* copied(id, size)
+      if (copy === false) missing++
+      else if (copy === true || copy === sha256) files++
       else return yield* Effect.andThen(target.remove([id]), unavailable(`the file ${id} is damaged`))
     }, Effect.catchTag("FileStoreFailed", (error) => Effect.fail(asStoreFailure(error))))
   )
+  yield* Stream.runForEach(unfinishedParts(from), ({ id, size }) => copied(id, size))
   return { files, missing }
 })
 

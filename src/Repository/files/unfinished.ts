@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { FileMissing, FileStoreFailed } from "../../Files/FileStore.ts"
 import { newIdentifier } from "../../Files/internal.ts"
-import type { Document } from "../DocumentStore.ts"
+import type { Document, DocumentStore } from "../DocumentStore.ts"
 import type { ReadError } from "../RepositoryError.ts"
 import { date, fileRecords, type Stores } from "./fileRecords.ts"
 
@@ -133,6 +133,13 @@ export const makeUnfinishedUploads = ({ files, store }: Stores, keep: Duration.D
     discard: removed
   }
 }
+
+/** The parts of all uploads. Those of a finished one may be gone. */
+export const unfinishedParts = (store: DocumentStore["Service"]): Stream.Stream<Part, ReadError> =>
+  Stream.flatMap(
+    store.stream(fileRecords, { filter: going }),
+    (record) => Stream.fromIterable(uploadOf(record)?.parts ?? [])
+  )
 
 // internal
 
