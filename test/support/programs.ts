@@ -4,6 +4,7 @@
  */
 import * as fs from "node:fs"
 import * as path from "node:path"
+import { setTimeout } from "node:timers/promises"
 import { pathToFileURL } from "node:url"
 import { type Plugin, rolldown } from "rolldown"
 import { inject } from "vitest"
@@ -27,7 +28,7 @@ const files = [
 ]
 
 /** The packages that are put together with the sources; others are few files, or not made for it. */
-const external = /^(?!effect(?:\/|$)|@effect\/|@?appkernel(?:\/|$)|#)[\w@]/u
+const external = /^(?!effect(?:\/|$)|@effect\/|@?appkernel(?:\/|$)|yaml$|jose$|#)[\w@]/u
 
 /** The file to start in place of a source; the source itself if it is none of these programs. */
 export const builtFrom = async (source: string): Promise<string> => {
@@ -35,7 +36,7 @@ export const builtFrom = async (source: string): Promise<string> => {
   const folder = path.join(inject("programs"), "built")
   const file = path.join(folder, outOf(name))
   if (!files.some((pattern) => path.matchesGlob(name, pattern))) return source
-  if (!fs.existsSync(folder)) await build(folder)
+  while (!fs.existsSync(folder)) await buildOnce(folder)
   return file
 }
 
@@ -44,7 +45,23 @@ export const compileCache = (): string => path.join(inject("programs"), "compile
 
 const outOf = (source: string): string => source.replace(/\.ts$/u, ".mjs")
 
+/** Builds them, or waits a little while another worker does. */
+const buildOnce = async (folder: string): Promise<void> => {
+  const lock = `${folder}.lock`
+  try {
+    fs.mkdirSync(lock)
+  } catch {
+    return setTimeout(50)
+  }
+  try {
+    if (!fs.existsSync(folder)) await build(folder)
+  } finally {
+    fs.rmdirSync(lock)
+  }
+}
+
 const build = async (folder: string): Promise<void> => {
+  const initial = new Set([path.join(root, "src/index.ts")])
   const sources = fs.globSync(files, { cwd: root })
   const bundle = await rolldown({
     cwd: root,
@@ -52,17 +69,30 @@ const build = async (folder: string): Promise<void> => {
     platform: "node",
     resolve: { conditionNames: ["source", "node", "import"] },
     external,
+    // What is in the one file need not be loaded later.
+    checks: { ineffectiveDynamicImport: false },
     treeshake: { moduleSideEffects: true },
-    plugins: [inPlace(folder)]
+    plugins: [inPlace(folder), {
+      name: "initial modules",
+      buildEnd() {
+        for (const id of initial) {
+          for (const imported of this.getModuleInfo(id)?.importedIds ?? []) initial.add(imported)
+        }
+      }
+    }]
   })
-  // Several workers can build at the same time: each has a draft, and the first one's is kept.
+  // The folder has its name when all is in it.
   const draft = fs.mkdtempSync(`${folder}-`)
   await bundle.write({
     dir: draft,
     format: "esm",
     keepNames: true,
     entryFileNames: "[name].mjs",
-    chunkFileNames: "chunks/[name].mjs"
+    chunkFileNames: "chunks/[name].mjs",
+    // One file has what the package loads at once: most of these programs load all of it.
+    codeSplitting: {
+      groups: [{ debugName: "initial modules", name: (id) => initial.has(id) ? "package" : null }]
+    }
   })
   await bundle.close()
   fs.symlinkSync(path.join(root, "node_modules"), path.join(draft, "node_modules"))
@@ -70,11 +100,7 @@ const build = async (folder: string): Promise<void> => {
   for (const name of fs.globSync("examples/*/cfg.yml", { cwd: root })) {
     fs.copyFileSync(path.join(root, name), path.join(draft, name))
   }
-  try {
-    fs.renameSync(draft, folder)
-  } catch {
-    fs.rmSync(draft, { recursive: true })
-  }
+  fs.renameSync(draft, folder)
 }
 
 /** Modules find the files beside their source. */
