@@ -47,14 +47,17 @@ export const makeGridFiles = (session: mongo.MongoSession, description: string):
       else upload.write(piece, taken)
     }))
 
-  const uploaded = <E, R>(id: string, content: Stream.Stream<Uint8Array, E, R>) =>
+  /** Succeeds with the number of the chunks. */
+  const uploaded = <E, R>(id: string, content: Stream.Stream<Uint8Array, E, R>, isCopy: boolean) =>
     Effect.suspend(() => {
       const upload = bucket.openUploadStreamWithId(nameOf(id), id)
       // Whoever waits for a piece learns of it.
       upload.on("error", () => {})
       return Stream.runForEach(content, (piece) => written(upload, piece)).pipe(
         Effect.andThen(written(upload, undefined)),
-        Effect.onError(() => Effect.ignore(Effect.tryPromise(() => upload.abort())))
+        // The chunks may be those of another copy of the file.
+        Effect.onError(() => isCopy ? Effect.void : Effect.ignore(Effect.tryPromise(() => upload.abort()))),
+        Effect.map(() => Math.ceil(upload.length / upload.chunkSizeBytes))
       )
     })
 
@@ -88,7 +91,16 @@ export const makeGridFiles = (session: mongo.MongoSession, description: string):
       // The chunks of a copy that was killed would be in the way.
       yield* remove([id])
     }
-    yield* uploaded(id, content)
+    const count = yield* uploaded(id, content, isCopy)
+    if (!isCopy) return
+    // Another copy may have removed some before it began.
+    const chunks = yield* mongo.read(
+      call("put", names.chunks),
+      (chunks) => chunks.countDocuments({ files_id: nameOf(id) })
+    ).pipe(Effect.mapError(told("put")))
+    if (chunks === count) return
+    yield* remove([id])
+    return yield* new FileStoreFailed({ operation: "put", detail: `${id} is copied twice at once`, retryable: true })
   })
 
   const documentsOf = (operation: string, collection: string, filter: Document, projection: Document) =>

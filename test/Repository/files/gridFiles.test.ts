@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { Effect, Layer, Stream } from "effect"
+import { Deferred, Effect, Fiber, Layer, Stream } from "effect"
 import { GridFSBucket } from "mongodb"
 import { Readable } from "node:stream"
 import { buffer } from "node:stream/consumers"
@@ -65,6 +65,33 @@ onMongo("Files in GridFS", (layer, server) => {
           yield* files.put(Stream.make(new Uint8Array(3)), { id })
           const pieces = yield* Stream.runCollect(files.read(id))
           assert.deepStrictEqual(pieces.flatMap((piece) => [...piece]), [0, 0, 0])
+        }),
+        Layer.orDie(withOwnFiles(MongoStore.layerWith({ host: server.url, db })))
+      )
+    }))
+
+  it.effect("are not damaged by another copy at once", () =>
+    Effect.gen(function*() {
+      const db = yield* freshDatabase(server)
+      yield* Effect.provide(
+        Effect.gen(function*() {
+          const files = yield* FileStore.FileStore
+          const [id, content] = ["0".repeat(32), Buffer.alloc(700_000, "grid")]
+          const [isMidway, isOver] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+          const slow = Stream.concat(
+            Stream.make(content.subarray(0, 300_000)),
+            Stream.unwrap(Effect.gen(function*() {
+              yield* Deferred.succeed(isMidway, undefined)
+              yield* Deferred.await(isOver)
+              return Stream.make(content.subarray(300_000))
+            }))
+          )
+          const putting = yield* Effect.forkChild(Effect.flip(files.put(slow, { id })))
+          yield* Deferred.await(isMidway)
+          yield* files.put(Stream.make(content), { id })
+          yield* Deferred.succeed(isOver, undefined)
+          assert.strictEqual((yield* Fiber.join(putting))._tag, "FileStoreFailed")
+          assert.isTrue(content.equals(Buffer.concat(yield* Stream.runCollect(files.read(id)))))
         }),
         Layer.orDie(withOwnFiles(MongoStore.layerWith({ host: server.url, db })))
       )
