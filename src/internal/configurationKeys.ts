@@ -217,7 +217,10 @@ export const settings = {
     { shown: "none: mails are written to the log" }
   ),
   "mail.from": text("sender of mails that name none", "noreply@localhost"),
-  "cache.records": size("bytes of decoded documents and index entries that the embedded store keeps", "32 MiB"),
+  "cache.records": size(
+    "bytes of decoded documents and index entries that the embedded store keeps, and of where it found documents",
+    "32 MiB"
+  ),
   "cache.texts": size("bytes of the JSON texts of documents that are kept for the next request", "64 MiB"),
   "i18n.languages": texts("languages, the default first", { value: "", shown: "none" }),
   "i18n.path": text("folder of the catalogues", "./translations"),

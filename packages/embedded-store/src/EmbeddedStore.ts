@@ -30,7 +30,10 @@ export type { CollectionVerification, LogVerification, Verification } from "./st
 export interface Options {
   /** The folder, which is created if it is missing. A relative path is relative to the working directory of the process. */
   readonly path: string
-  /** The memory for decoded documents and index entries that are read again, in bytes. Defaults to 32 MiB. */
+  /**
+   * The memory for decoded documents and index entries that are read again, in bytes. A quarter of it at most is for where
+   * documents were found by their identifiers, eight bytes for each. Defaults to 32 MiB.
+   */
   readonly cacheBytes?: number | undefined
 }
 

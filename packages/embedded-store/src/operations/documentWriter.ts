@@ -23,6 +23,7 @@ import type { Collection, Index, KeyTraits } from "../catalog/collection.ts"
 import { haveEqualValues, type IndexEntries, indexEntries, suffixOf } from "../catalog/indexKeys.ts"
 import type { StoredDocument } from "../planner/candidates.ts"
 import type { Encoded, KeyValue } from "../storage/orderedStore.ts"
+import { rememberRecord } from "./documentWithId.ts"
 
 /** A document that is validated and encoded. */
 export interface Prepared {
@@ -103,6 +104,8 @@ export class DocumentWriter {
     const record = { recordId: this.#catalog.nextRecordId(collection), document: undefined }
     identifiers.put(prepared.key, record.recordId, undefined)
     this.#apply(collection, prepared, record, changes.success)
+    // If the job is rolled back, there is no such record.
+    rememberRecord(this.#store, collection, prepared.document["_id"], record.recordId)
     return Result.void
   }
 

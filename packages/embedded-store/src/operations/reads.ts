@@ -10,7 +10,6 @@ import {
   computes,
   conflict,
   distinctValues,
-  documentKey,
   type ExpressionContext,
   type Filter,
   isDocument,
@@ -47,6 +46,7 @@ import type { Catalog, ReadCatalog } from "../catalog/catalog.ts"
 import type { Collection } from "../catalog/collection.ts"
 import type { KeyValue, ReadTables } from "../storage/orderedStore.ts"
 import { countSource } from "./counts.ts"
+import { documentWithId } from "./documentWithId.ts"
 import { geoNear, leadingGeoNear } from "./geoNear.ts"
 import { findSource, parseFilterOf, testOf } from "./matchingDocuments.ts"
 import { collect, readAll, readStream, runStep, withNow } from "./readSteps.ts"
@@ -66,11 +66,13 @@ export const makeEmbeddedReads = (
   const context = { store, catalog }
   return {
     findById: (name, id, options) =>
-      withNow((now) =>
-        Effect.fromResult(
-          runStep(store, "findById", () => documentById(context, name, id, options?.filter, now))
+      options?.filter === undefined
+        ? Effect.suspend(() =>
+          Effect.fromResult(runStep(store, "findById", () => documentById(context, name, id, undefined, 0)))
         )
-      ),
+        : withNow((now) =>
+          Effect.fromResult(runStep(store, "findById", () => documentById(context, name, id, options.filter, now)))
+        ),
     find: (name, options) =>
       options.limit === 0
         ? Effect.succeed([])
@@ -160,8 +162,7 @@ const documentById = (
   if (test !== undefined && Result.isFailure(test)) return Result.fail(test.failure)
   if (Result.isFailure(value)) return Result.fail(queryProblem(value.failure))
   const collection = catalog.get(name)
-  const recordId = collection && store.entries(collection.number).get(documentKey(value.success))
-  const document = collection && recordId && store.documents(collection.number).get(recordId)
+  const document = collection && documentWithId(store, collection, value.success)
   if (!document) return Result.succeed(undefined)
   const shown = hasWrapped(collection) ? plainStored(document) : document
   return test === undefined

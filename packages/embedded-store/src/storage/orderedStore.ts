@@ -9,6 +9,7 @@ import { beginStep, isStepDone } from "@appkernel/document-store/internal"
 import type { DataDamaged, StoreUnavailable } from "@appkernel/document-store/StoreError"
 import * as Effect from "effect/Effect"
 import type * as Result from "effect/Result"
+import type { RecordHints } from "./recordHints.ts"
 
 /** Keys from `start` to before `end`, in bytewise order or backwards. */
 export interface Range {
@@ -90,6 +91,8 @@ export type ReadTable<Value, Written = Value> = Omit<Table<Value, Written>, "put
 
 /** The tables that reads use. */
 export interface ReadTables {
+  /** Which records had which identifiers lately; `undefined` in transactions, which note what they look up in the index. */
+  readonly hints?: RecordHints | undefined
   readonly documents: (collection: number) => ReadTable<Document>
   readonly entries: (index: number) => ReadTable<string>
 }

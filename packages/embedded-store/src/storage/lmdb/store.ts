@@ -16,6 +16,7 @@ import type * as Scope from "effect/Scope"
 import { ABORT, open, type RootDatabase, type Transaction } from "lmdb"
 import * as path from "node:path"
 import type { SteppedKeyValue } from "../orderedStore.ts"
+import { RecordHints } from "../recordHints.ts"
 import { registered } from "./copy.ts"
 import { lockFolder } from "./folderLock.ts"
 import { formatKey, isMixed as isMixedFormat, takeFormat } from "./format.ts"
@@ -37,6 +38,9 @@ import {
 } from "./table.ts"
 
 const defaultCacheBytes = 32 * 1024 * 1024
+
+// The part of the cache that hints may take.
+const hintShare = 1 / 4
 
 const messageOf = (cause: unknown): string => cause instanceof Error ? cause.message : "it can't be opened"
 
@@ -60,6 +64,7 @@ export const make = Effect.fnUntraced(function*(
   const environment = yield* openEnvironment(location, state)
   yield* registered(location, environment)
   const cache = new TableCache(maxCacheBytes)
+  const hints = new RecordHints(maxCacheBytes * hintShare, (bytes) => cache.grow(bytes))
   const { catalog, documents, entries } = yield* openTables(environment, location, state, cache, check)
   const loss = yield* watchFolder(location)
   const forget = forgetReaders(environment)
@@ -76,6 +81,7 @@ export const make = Effect.fnUntraced(function*(
     catalog,
     documents,
     entries,
+    hints,
     encode,
     write: writer.write,
     writeInSteps: writer.writeInSteps,
