@@ -3,14 +3,18 @@ import { Decimal128, Long } from "bson"
 import { fixedOf } from "./fixedPoint.ts"
 import {
   type BsonNumber,
+  decimalOfBits,
+  digitsLimit,
   doubleOf,
   type Exact,
   exactOf,
+  greatestExponent,
   isDecimal,
   isDouble,
   isInt,
   isLong,
   isZero,
+  leastExponent,
   lengthOf,
   longOf,
   made,
@@ -158,6 +162,8 @@ const exactInteger = (a: BsonNumber, b: BsonNumber, exacts: (a: Exact, b: Exact)
 
 /** The nearest decimal: of two that are as near, the even one. It is infinite or 0 beyond the decimals. */
 export const decimalOf = ({ digits, exponent }: Exact): Decimal128 => {
+  const isWithin = exponent >= leastExponent && exponent <= greatestExponent
+  if (isWithin && digits < digitsLimit && -digits < digitsLimit) return decimalOfBits({ digits, exponent })
   const text = digits.toString()
   const length = text.length - (digits < 0n ? 1 : 0)
   const surplus = Math.max(length - maxDigits, leastExponent - exponent)
@@ -171,8 +177,6 @@ export const decimalOf = ({ digits, exponent }: Exact): Decimal128 => {
 }
 
 const maxDigits = 34
-
-const leastExponent = -6176
 
 // Of the greatest decimal.
 const maxWholeDigits = 6145

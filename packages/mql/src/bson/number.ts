@@ -3,7 +3,7 @@
  * it. A double with the value of a 32-bit integer is a `Double`, and a 64-bit integer is a `Long`. The order of numbers is
  * exact across the types.
  */
-import { type Decimal128, Double, Long } from "bson"
+import { Decimal128, Double, Long } from "bson"
 
 export type BsonNumber = number | Double | Long | Decimal128
 
@@ -25,7 +25,7 @@ export const toDouble = (value: BsonNumber): number =>
   typeof value === "number"
     ? value
     : isDecimal(value)
-    ? Number(value.toString())
+    ? doubleOfDecimal(value)
     : isLong(value)
     ? value.toNumber()
     : value.value
@@ -64,11 +64,57 @@ export interface Exact {
 export const exactOf = (value: BsonNumber): Exact | undefined => {
   if (typeof value === "number") return Number.isFinite(value) ? exactDouble(value) : undefined
   if (!isDecimal(value)) return { digits: isLong(value) ? value.toBigInt() : BigInt(value.value), exponent: 0 }
-  const match = /^(-?)(\d*)(?:\.(\d*))?(?:E([+-]?\d+))?$/.exec(value.toString())
-  if (match === null) return undefined
-  const [, sign = "", whole = "", fraction = "", exponent = "0"] = match
-  return { digits: BigInt(`${sign}${whole}${fraction}`), exponent: Number(exponent) - fraction.length }
+  return exactDecimal(value)
 }
+
+const doubleOfDecimal = (value: Decimal128): number => {
+  const exact = exactDecimal(value)
+  // Zeros have signs.
+  return exact === undefined || exact.digits === 0n
+    ? Number(value.toString())
+    : Number(`${exact.digits}e${exact.exponent}`)
+}
+
+/** The value of a decimal, from its bits: its text takes ten times as long. */
+const exactDecimal = (value: Decimal128): Exact | undefined => {
+  const { buffer, byteOffset } = value.bytes
+  const bits = new DataView(buffer, byteOffset)
+  const high = bits.getBigUint64(8, true)
+  const digits = (high & highDigits) << 64n | bits.getBigUint64(0, true)
+  // Not finite, or with more digits than a decimal may have.
+  if ((high & otherForm) === otherForm || digits >= digitsLimit) return exactOfText(value.toString())
+  return { digits: high >> 63n === 0n ? digits : -digits, exponent: Number(high >> 49n & 0x3fffn) + leastExponent }
+}
+
+const exactOfText = (text: string): Exact | undefined => {
+  const [, sign = "", whole, fraction = "", exponent = "0"] = /^(-?)(\d*)(?:\.(\d*))?(?:E([+-]?\d+))?$/.exec(text) ?? []
+  return whole === undefined
+    ? undefined
+    : { digits: BigInt(`${sign}${whole}${fraction}`), exponent: Number(exponent) - fraction.length }
+}
+
+const highDigits = 0x1_ffff_ffff_ffffn
+
+const otherForm = 0x6000_0000_0000_0000n
+
+/** The decimals with these digits and this exponent, which it can have. */
+export const decimalOfBits = ({ digits, exponent }: Exact): Decimal128 => {
+  const bytes = new Uint8Array(16)
+  const bits = new DataView(bytes.buffer)
+  const magnitude = digits < 0n ? -digits : digits
+  bits.setBigUint64(0, magnitude & 0xffff_ffff_ffff_ffffn, true)
+  bits.setBigUint64(
+    8,
+    (digits < 0n ? 1n << 63n : 0n) | BigInt(exponent - leastExponent) << 49n | magnitude >> 64n,
+    true
+  )
+  return new Decimal128(bytes)
+}
+
+/** The least and the greatest exponent of a decimal, and the power of ten that its digits are below. */
+export const leastExponent = -6176
+export const greatestExponent = 6111
+export const digitsLimit = 10n ** 34n
 
 // A double's denominator is a power of two, so it has finitely many decimal digits: x / 2 = 5x / 10.
 const exactDouble = (value: number): Exact => {

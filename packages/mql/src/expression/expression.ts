@@ -8,9 +8,10 @@ import { spend } from "@appkernel/document-store/internal"
 import type { Document } from "@appkernel/document-store/StoreTypes"
 import type { Timestamp } from "bson"
 import type { Collator } from "../bson/collator.ts"
-import { type BsonNumber, toDouble } from "../bson/number.ts"
+import { type BsonNumber, isDecimal, toDouble } from "../bson/number.ts"
 import { isReferenceField, type Segments, segmentsOf } from "../bson/path.ts"
 import { isArray, isDocument, isNumber, Rank, rankOf } from "../bson/value.ts"
+import { charge } from "../limits/costBudget.ts"
 import { reject } from "../limits/queryProblem.ts"
 
 /** Computes the value for a document; `undefined` is missing. It {@link reject}s what it can't compute. */
@@ -165,8 +166,16 @@ export const fieldPathOf = (name: string, value: unknown): Segments => {
 export const listOperand = (name: string, value: unknown): ReadonlyArray<unknown> =>
   isArray(value) ? value : reject(`${name} needs an array`)
 
-export const numberOf = (name: string, value: unknown): BsonNumber =>
-  isNumber(value) ? value : reject(`${name} needs a number`)
+export const numberOf = (name: string, value: unknown): BsonNumber => {
+  if (!isNumber(value)) return reject(`${name} needs a number`)
+  chargeDecimal(value)
+  return value
+}
+
+/** Charges what it takes to compute with a number if it is a decimal. */
+export const chargeDecimal = (value: BsonNumber): void => {
+  if (isDecimal(value)) charge(decimalCost)
+}
 
 /** A whole number of any type that a double holds exactly. */
 export const wholeOf = (name: string, value: unknown): number => {
@@ -199,6 +208,8 @@ export const costOf = (expression: unknown): number => {
 }
 
 // internal
+
+const decimalCost = 100
 
 const constants = new WeakSet<Expression>()
 

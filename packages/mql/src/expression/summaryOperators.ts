@@ -8,6 +8,7 @@ import { reject } from "../limits/queryProblem.ts"
 import { sizeOfValue } from "../limits/sizeLimits.ts"
 import { plus } from "./arithmeticOperators.ts"
 import {
+  chargeDecimal,
   collated,
   isNothing,
   listOperand,
@@ -197,7 +198,10 @@ const extreme = (sign: 1 | -1): OperatorParser =>
 const summed = <A extends Summary<A>>(start: () => A, result: (summary: A) => unknown): OperatorParser =>
   ofArguments((values) => {
     const summary = start()
-    for (let i = 0; i < values.length; i++) summary.add(values[i])
+    for (const value of values) {
+      if (typeof value === "object" && isNumber(value)) chargeDecimal(value)
+      summary.add(value)
+    }
     return result(summary)
   })
 

@@ -21,7 +21,8 @@ import {
   lengthOf,
   remainderOf,
   residue,
-  sumOf
+  sumOf,
+  toDouble
 } from "../../src/bson/number.ts"
 
 const decimal = (text: string) => Decimal128.fromString(text)
@@ -61,6 +62,28 @@ describe("arithmetic of decimals", () => {
       }),
     { arbitrary: { runs: 500 } }
   )
+
+  it.effect.prop("reads and makes decimals as their texts say", [digits, exponent], ([parts, at]) =>
+    Effect.sync(() => {
+      const value = numberOf(parts, at)
+      const { digits, exponent } = exact(value)
+      assert.strictEqual(decimal(`${digits}E${exponent}`).toString(), value.toString().replace(/^-(?=0(?:E|$))/u, ""))
+      assert.strictEqual(decimalOf({ digits, exponent }).toString(), decimal(`${digits}E${exponent}`).toString())
+      assert.strictEqual(toDouble(value), Number(value.toString()))
+    }))
+
+  it("reads decimals that are not finite, zeros with signs, and those of other bits", () => {
+    for (const text of ["NaN", "Infinity", "-Infinity", "0", "-0", "-0E+100"]) {
+      assert.isTrue(Object.is(toDouble(decimal(text)), Number(text)), text)
+      assert.strictEqual(exactOf(decimal(text)) === undefined, !Number.isFinite(Number(text)))
+    }
+    // With more digits than a decimal may have.
+    for (const top of [0x6c, 0x31]) {
+      const value = new Decimal128(Uint8Array.from({ length: 16 }, (_, i) => i === 15 ? top : 0xff))
+      assert.isTrue(Object.is(toDouble(value), Number(value.toString())))
+    }
+    assert.strictEqual(String(decimalOf({ digits: 1n, exponent: 6144 })), "1.000000000000000000000000000000000E+6144")
+  })
 
   it.effect.each<readonly [a: string, b: string, sum: string, remainder: string, order: number]>([
     ["9E6111", "1E-6176", "9.000000000000000000000000000000000E+6111", "0E-6176", 1],

@@ -1,6 +1,7 @@
 import type { Document } from "@appkernel/document-store/DocumentStore"
 import { workDone } from "@appkernel/document-store/internal"
 import { assert, describe, it } from "@effect/vitest"
+import { Decimal128 } from "bson"
 import { Result } from "effect"
 import { matchedItem } from "../../src/filter/matchedItem.ts"
 import { parseFilter } from "../../src/filter/parseFilter.ts"
@@ -67,6 +68,14 @@ describe("the cost of a filter", () => {
     const among = expressions(60).map(({ a: { $regex } }) => new RegExp($regex, "u"))
     assert.strictEqual(test({ a: { $in: among } }, { a: text }), tooMuch)
     assert.strictEqual(test({ b: 1, $nor: expressions(60) }, { a: text, b: 1 }), tooMuch)
+  })
+
+  it("is more for decimals than for other numbers", () => {
+    const sum = (number: unknown) =>
+      workOf({ $expr: { $sum: "$a" } }, { a: Array.from({ length: 1000 }, () => number) })
+    assert.isAbove(sum(Decimal128.fromString("1.5")), sum(1.5) + 50_000)
+    const product = (number: unknown) => workOf({ $expr: { $multiply: ["$a", "$a"] } }, { a: number })
+    assert.isAbove(product(Decimal128.fromString("1.5")), product(1.5) + 100)
   })
 
   it("is that of one type, however often it is named", () => {
