@@ -150,7 +150,12 @@ export const keysAtPath = (
 // The work of making a key.
 const keyCost = 50
 
-const expand = (positions: ReadonlyArray<PathPosition>, limit: number): Result.Result<DocumentKeys, string> => {
+/** With `entered`, an array that is entered again by the only path has no keys: they are those of before. */
+const expand = (
+  positions: ReadonlyArray<PathPosition>,
+  limit: number,
+  entered?: EnteredArrays
+): Result.Result<DocumentKeys, string> => {
   const stops = positions.map(advance)
   const atArrays = stops.filter(({ node }) => isArray(node))
   const [first] = atArrays
@@ -168,14 +173,20 @@ const expand = (positions: ReadonlyArray<PathPosition>, limit: number): Result.R
     )
     return Result.succeed({ keys: [key], multiple: true })
   }
-  // A list that several documents share counts with each of them.
+  if (stops.length === 1 && entered?.isNew(array, first.at) === false) {
+    return Result.succeed({ keys: [], multiple: true })
+  }
   spend(keyCost * array.length)
   const keys: Array<KeyValues> = []
   for (const item of array) {
     if (keys.length >= limit) {
       return Result.fail(`too many values of ${first.path.join(".")} in the lists of a document`)
     }
-    const inner = expand(stops.map((stop) => stop.node === array ? enter(stop, item) : stop), limit - keys.length)
+    const inner = expand(
+      stops.map((stop) => stop.node === array ? enter(stop, item) : stop),
+      limit - keys.length,
+      entered
+    )
     if (Result.isFailure(inner)) return inner
     // Not spread into one call of `push`: the number of arguments is limited.
     for (const key of inner.success.keys) keys.push(key)
@@ -221,7 +232,7 @@ export const sortKeyOf = (
 ): Result.Result<KeyValues, string> => {
   const topLevel = topLevelKeyOf(document, directions)
   return topLevel !== undefined ? Result.succeed(topLevel) : Result.map(
-    keysAtPath(document, directions.map(({ path }) => path)),
+    expand(directions.map(({ path }) => ({ node: document, path, at: 0 })), Infinity, new EnteredArrays()),
     ({ keys }) => keys.reduce((least, key) => compareKeys(key, least, directions) < 0 ? key : least)
   )
 }
