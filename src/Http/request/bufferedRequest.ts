@@ -1,5 +1,9 @@
-/** A Node request that buffers small bodies, so that handlers read them synchronously, without the cost of a stream. */
+/**
+ * A Node request that buffers small bodies, so that handlers read them synchronously, without the cost of a stream. It is read like
+ * any other if it asks for a protocol that the server does not speak.
+ */
 
+import * as Predicate from "effect/Predicate"
 // Tests may replace the global `setImmediate`.
 import { clearImmediate, setImmediate } from "node:timers"
 import { IncomingMessage } from "./nodeHttp.ts"
@@ -8,6 +12,27 @@ import { IncomingMessage } from "./nodeHttp.ts"
 export class BufferedRequest extends IncomingMessage {
   #chunks: Array<Buffer> | undefined
   #complete: (() => void) | undefined
+  #upgrade: boolean | undefined = false
+  /** Whether the bytes that came with the request are lost: Node's parser skips what follows an `Upgrade` header without a body. */
+  losesNext = false
+
+  /**
+   * Whether Node hands over the connection unread, as its parser suggests. It would do so for each request with an `Upgrade`
+   * header, whose body were lost.
+   */
+  get upgrade(): boolean {
+    // Node asks again, when what came before may have been answered.
+    if (this.#upgrade === undefined) {
+      this.#upgrade = this.method === "CONNECT" || isHandshake(this)
+      this.losesNext = !this.#upgrade && !hasBody(this) && !endsChunk(this.socket)
+    }
+    return this.#upgrade
+  }
+
+  set upgrade(isSuggested: boolean) {
+    // Node's constructor sets it, too, before there are private fields.
+    if (#upgrade in this) this.#upgrade = isSuggested ? undefined : false
+  }
 
   /** Whether the body fits into the stream's buffer. Node itself buffers no more of an unread body. */
   get isSmall(): boolean {
@@ -76,4 +101,23 @@ export class BufferedRequest extends IncomingMessage {
     this.#chunks = undefined
     for (const chunk of chunks) super.push(chunk)
   }
+}
+
+/** Whether the request opens a WebSocket (RFC 6455, section 4.1) on a connection that has nothing else to do. */
+const isHandshake = (request: IncomingMessage): boolean =>
+  request.method === "GET" && request.headers.upgrade?.toLowerCase() === "websocket" && !hasBody(request)
+  // Node keeps the first response that is not written in this property.
+  && !Reflect.get(request.socket, "_httpMessage")
+
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) !== 0
+
+/** Whether the bytes that Node parses end with the head of a request, and have no other one. */
+const endsChunk = (socket: object): boolean => {
+  const parser: unknown = Reflect.get(socket, "parser")
+  const chunk: unknown =
+    Predicate.hasProperty(parser, "getCurrentBuffer") && Predicate.isFunction(parser.getCurrentBuffer)
+      ? parser.getCurrentBuffer()
+      : undefined
+  return Buffer.isBuffer(chunk) && chunk.indexOf("\r\n\r\n") === chunk.length - 4
 }

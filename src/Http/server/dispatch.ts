@@ -62,7 +62,9 @@ export class RequestListener<Response extends typeof OrderedResponse<IncomingMes
   }
 
   override emit(event: string, ...values: ReadonlyArray<unknown>): boolean {
-    if (event !== "request" && event !== "checkContinue") return super.emit(event, ...values)
+    if (event !== "request" && event !== "checkContinue") {
+      return event === "upgrade" && !this.admits(event, values) || super.emit(event, ...values)
+    }
     if (!this.admits(event, values)) return true
     const [request] = values
     if (event === "request" && request instanceof BufferedRequest && request.isSmall) {

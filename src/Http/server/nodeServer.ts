@@ -1,17 +1,19 @@
 /** Node's HTTP server with timeouts for slow clients, answers to protocol errors, and an orderly shutdown. */
 import * as Duration from "effect/Duration"
-import { type AddressInfo, type ListenOptions, Server as NetServer, type Socket } from "node:net"
+import { type AddressInfo, type ListenOptions, Server as NetServer, Socket } from "node:net"
 import process from "node:process"
 import type { Duplex } from "node:stream"
 // Tests may replace the global timers.
 import { clearInterval, setImmediate, setInterval, setTimeout } from "node:timers"
 import { defaultOf } from "../../internal/configurationKeys.ts"
 import { quote } from "../../internal/json.ts"
+import { BufferedRequest } from "../request/bufferedRequest.ts"
 import { IncomingMessage, type Server, ServerResponse, STATUS_CODES } from "../request/nodeHttp.ts"
 import { limitUpload } from "../request/uploading.ts"
 import type { ResponseHeaders } from "../request/wireResponse.ts"
 import { batch } from "./batchedSocket.ts"
 import { OrderedResponse, type RequestGate, RequestListener, unwrittenResponse } from "./dispatch.ts"
+import { errorOfParser, notImplemented, type ProtocolError, protocolErrorOf } from "./protocolErrors.ts"
 
 /** The milliseconds that a connection stays open for the client to read why its request is rejected. */
 const lingerMillis = 1_000
@@ -135,8 +137,16 @@ export const makeServer = (
       }
       const [request, response] = values
       const protocolError = request instanceof IncomingMessage ? protocolErrorOf(request, maxFields) : undefined
-      if (protocolError === undefined || !(response instanceof ServerResponse)) return true
-      reject(response, protocolError.code, protocolError.message)
+      // A request that opens a WebSocket has its connection instead.
+      if (response instanceof Socket) closeOnceEnded(response)
+      if (request instanceof BufferedRequest && request.losesNext && response instanceof ServerResponse) {
+        response.shouldKeepAlive = false
+        // What comes later may be the rest of what is lost.
+        request.socket.pause()
+      }
+      if (protocolError === undefined) return true
+      if (response instanceof ServerResponse) reject(response, protocolError.code, protocolError.message)
+      else if (response instanceof Socket) writeError(response, protocolError)
       return false
     }
     override close(callback?: (error?: Error) => void): this {
@@ -226,6 +236,13 @@ const closeStalled = (server: HttpServer, millis: number): void => {
   server.once("close", () => clearInterval(timer))
 }
 
+/** Closes a connection that Node has handed over a moment after the server has ended it, even if the client does not. */
+const closeOnceEnded = (socket: Duplex): void => {
+  // A connection is no fiber.
+  // @effect-diagnostics-next-line globalTimers:off
+  socket.once("finish", () => setTimeout(() => socket.destroy(), lingerMillis).unref())
+}
+
 /** Closes a connection that sends nothing in the time since its acceptance that it has for a request. */
 const closeSilent = (socket: Socket, acceptedAt: number): void => {
   if (socket.bytesRead > 0) return
@@ -245,7 +262,10 @@ const answerProtocolErrors = (server: Server, timeout: number): void => {
     const rejectIt = () => rejectConnection(error, socket)
     if (error.code !== "ERR_HTTP_REQUEST_TIMEOUT" || !limitUpload(socket, timeout, rejectIt)) rejectIt()
   })
-  server.on("connect", (_: IncomingMessage, socket: Duplex) => writeError(socket, notImplemented))
+  server.on("connect", (_: IncomingMessage, socket: Duplex) => {
+    closeOnceEnded(socket)
+    writeError(socket, notImplemented)
+  })
   server.on("checkExpectation", (_: IncomingMessage, response: ServerResponse) => {
     reject(response, 417, "The server can't do what the Expect header asks for")
   })
@@ -265,46 +285,6 @@ const reject = <R extends ServerResponse>(response: R, code: number, message: st
   })
   return response.end(body)
 }
-
-interface ProtocolError {
-  readonly code: number
-  readonly message: string
-}
-
-/** Rejects too many headers, and what Node accepts against RFC 9112, sections 3.2 and 6.1. */
-const protocolErrorOf = ({ headers, rawHeaders }: IncomingMessage, maxFields: number): ProtocolError | undefined => {
-  if (rawHeaders.length > 2 * maxFields) return tooManyHeaders(maxFields)
-  let hosts = 0
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i]
-    if (name?.length === 4 && name.toLowerCase() === "host") hosts++
-  }
-  if (hosts > 1) return twoHosts
-  const coding = headers["transfer-encoding"]
-  return coding === undefined || coding.toLowerCase() === "chunked" ? undefined : unknownCoding
-}
-
-const tooManyHeaders = (maximum: number): ProtocolError => ({
-  code: 431,
-  message: `The request has more than ${maximum} headers`
-})
-
-const twoHosts: ProtocolError = { code: 400, message: "The request has more than one Host header" }
-
-const unknownCoding: ProtocolError = {
-  code: 501,
-  message: "The only Transfer-Encoding that the server knows is chunked"
-}
-
-const badRequest: ProtocolError = { code: 400, message: "The request is not valid HTTP" }
-
-const protocolErrors: ReadonlyMap<string | undefined, ProtocolError> = new Map([
-  ["HPE_HEADER_OVERFLOW", { code: 431, message: "The head of the request is too large" }],
-  ["HPE_CHUNK_EXTENSIONS_OVERFLOW", { code: 413, message: "The extensions of a chunk are too large" }],
-  ["ERR_HTTP_REQUEST_TIMEOUT", { code: 408, message: "The request took too long to arrive" }]
-])
-
-const notImplemented: ProtocolError = { code: 501, message: "The server is no proxy: it does not know CONNECT" }
 
 /** The connections that close once the client has read why its request is rejected. */
 const rejected = new WeakSet<Socket>()
@@ -329,14 +309,10 @@ const rejectConnection = (error: NodeJS.ErrnoException, socket: Socket): void =>
     return
   }
   rejected.add(socket)
-  writeError(socket, isUnknownCoding(error) ? unknownCoding : protocolErrors.get(error.code) ?? badRequest)
+  writeError(socket, errorOfParser(error))
   // Closing a connection with unread data would discard the response (RFC 9112, section 9.6).
   socket.setTimeout(lingerMillis, () => socket.destroy())
 }
-
-/** The parser uses the same code for a request with both a length and a transfer coding; only the message differs. */
-const isUnknownCoding = (error: NodeJS.ErrnoException): boolean =>
-  error.code === "HPE_INVALID_TRANSFER_ENCODING" && error.message.includes("nvalid `Transfer-Encoding`")
 
 const writeError = (socket: Duplex, { code, message }: ProtocolError): void => {
   const body = bodyOf(code, message)
