@@ -24,13 +24,15 @@ export const listen = Effect.fnUntraced(function*(
   const failed = (cause: unknown): ListenFailed => listenFailed(cause, address, port)
   const time = Duration.fromInputUnsafe(shutdownTimeout ?? defaultOf("server.shutdown_timeout"))
   const { address: host } = yield* Effect.tryPromise({ try: () => lookup(address), catch: failed })
+  const context = yield* Effect.context<never>()
   const node = makeServer({
     requestTimeout: Duration.fromInputUnsafe(requestTimeout ?? defaultOf("server.request_timeout")),
     headerTimeout: Duration.fromInputUnsafe(headerTimeout ?? defaultOf("server.header_timeout")),
     shutdownTimeout: time,
     idleTimeout: Duration.fromInputUnsafe(idleTimeout ?? defaultOf("server.idle_timeout")),
     maxConnections,
-    maxFields
+    maxFields,
+    report: (problem) => void Effect.runForkWith(context)(Effect.logError(problem))
   })
   node.hold()
   const server = yield* NodeHttpServer.make(() => node, {

@@ -60,6 +60,8 @@ export interface HttpServerOptions {
   readonly idleTimeout?: Duration.Duration | undefined
   readonly maxConnections?: number | undefined
   readonly maxFields?: number | undefined
+  /** Is told what is wrong with a response. */
+  readonly report?: ((problem: string) => void) | undefined
 }
 
 export const makeServer = (
@@ -68,6 +70,7 @@ export const makeServer = (
     idleTimeout = defaultOf("server.idle_timeout"),
     maxConnections,
     maxFields = defaultOf("server.max_fields"),
+    report = () => {},
     requestTimeout,
     shutdownTimeout
   }: HttpServerOptions
@@ -93,9 +96,13 @@ export const makeServer = (
         ? super.writeHead(code, reason, { "x-content-type-options": "nosniff", ...headers })
         : super.writeHead(code, { "x-content-type-options": "nosniff", ...reason ?? headers })
     }
+    protected override mismatched(length: number, written: number): void {
+      const { method, url = "" } = this.req
+      const found = written > length ? "is longer" : `has ${written}`
+      report(`Cut the response to ${method} ${url.split("?", 1)[0]}: it says ${length} bytes, and its body ${found}`)
+    }
   }
-  // Every response sets the byte length of its text. With Node's own check of it, each response would be written in two
-  // parts.
+  // With Node's own check of the length, each response would be written in two parts.
   Object.defineProperty(Response.prototype, "strictContentLength", { get: () => false, set: () => {} })
 
   class DrainingServer extends RequestListener<typeof Response> {
