@@ -143,6 +143,11 @@ export const makeServer = (
         return false
       }
       const [request, response] = values
+      // Its framing may be faulty (RFC 9112, section 6.1).
+      if (
+        request instanceof IncomingMessage && request.httpVersion === "1.0" &&
+        request.headers["transfer-encoding"] !== undefined && response instanceof ServerResponse
+      ) response.shouldKeepAlive = false
       const protocolError = request instanceof IncomingMessage ? protocolErrorOf(request, maxFields) : undefined
       // A request that opens a WebSocket has its connection instead.
       if (response instanceof Socket) closeOnceEnded(response)

@@ -15,7 +15,9 @@ export const protocolErrorOf = (
   let hosts = 0
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]
-    if (name?.length === 4 && name.toLowerCase() === "host") hosts++
+    if (name?.length !== 4 || name.toLowerCase() !== "host") continue
+    if (!validHost.test(rawHeaders[i + 1] ?? "")) return invalidHost
+    hosts++
   }
   if (hosts > 1) return twoHosts
   const coding = headers["transfer-encoding"]
@@ -28,6 +30,11 @@ const tooManyHeaders = (maximum: number): ProtocolError => ({
 })
 
 const twoHosts: ProtocolError = { code: 400, message: "The request has more than one Host header" }
+
+const invalidHost: ProtocolError = { code: 400, message: "The Host header is no name or address of a host" }
+
+/** RFC 3986, section 3.2.2, and a port. It is empty in requests without a host. */
+const validHost = /^(?:\[[\w.:~!$&'()*+,;=-]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/iu
 
 const unknownCoding: ProtocolError = {
   code: 501,

@@ -117,6 +117,30 @@ describe("the engine's server / connections", () => {
         }
       }))
 
+    it.effect("rejects a Host header that names no host", () =>
+      Effect.gen(function*() {
+        const of = (host: string) => `GET /things HTTP/1.1\r\nHost: ${host}\r\n${last}\r\n`
+        for (const host of ["a b", "a/b", "a@b", "a:b", "http://a", "a?b", "[::1", "a:80:80", "%zz", "é"]) {
+          assert.deepStrictEqual(
+            yield* errorOn(of(host)),
+            [400, "The Host header is no name or address of a host"],
+            host
+          )
+        }
+        for (const host of ["", "a", "a_b.example.org:8080", "[::1]:80", "127.0.0.1:", "%61"]) {
+          assert.deepStrictEqual(yield* statusesOn(of(host)), [200], host)
+        }
+      }))
+
+    it.effect("closes after a request of HTTP/1.0 with a transfer coding", () =>
+      Effect.gen(function*() {
+        const answer = yield* sendBytes(
+          "POST /things HTTP/1.0\r\nConnection: keep-alive\r\nContent-Type: application/json\r\n"
+            + "Transfer-Encoding: chunked\r\n\r\n15\r\n{\"id\":\"1.0\",\"size\":1}\r\n0\r\n\r\n"
+        )
+        assert.match(answer, /^HTTP\/1\.1 201 /u)
+      }))
+
     it.effect("accepts no transfer coding except chunked", () =>
       Effect.gen(function*() {
         const of = (coding: string) =>
