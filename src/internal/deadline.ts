@@ -20,6 +20,12 @@ export const millisLeft: Effect.Effect<number | undefined> = Effect.withFiber((f
   )
 })
 
+/** Runs an effect with a deadline in `millis`, whatever the current one is: for what goes on after the answer to a request. */
+export const withNewDeadline = <A, E, R>(effect: Effect.Effect<A, E, R>, millis: number): Effect.Effect<A, E, R> =>
+  Effect.withFiber((fiber) =>
+    Effect.provideService(effect, CurrentDeadline, monotonicMillis(fiber.getRef(Clock.Clock)) + millis)
+  )
+
 /** Runs an effect with a deadline in `millis`, unless the current one is earlier. */
 export const withEarlierDeadline = <A, E, R>(effect: Effect.Effect<A, E, R>, millis: number): Effect.Effect<A, E, R> =>
   Effect.withFiber((fiber) => {

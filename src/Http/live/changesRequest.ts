@@ -3,12 +3,14 @@
  */
 import { EJSON } from "bson"
 import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
 import { hash } from "node:crypto"
 import type { ModelView } from "../../Access/internal.ts"
 import { BoundedCache } from "../../internal/boundedCache.ts"
+import { withNewDeadline } from "../../internal/deadline.ts"
 import { type FieldProblem, managedField } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
@@ -139,7 +141,10 @@ export const requestReader = (context: ChangesContext) => {
         keyOf: (id) => print(id)
       },
       decide: decideLater(fiber, streams),
-      before: before === undefined ? undefined : Effect.provideContext(before, fiber.context),
+      before: before === undefined ? undefined : Effect.provideContext(
+        withNewDeadline(before, Duration.toMillis(streams.decisionInterval)),
+        fiber.context
+      ),
       trail: decision?.trail?.hasReads === true ? decision.trail : undefined
     })
   }

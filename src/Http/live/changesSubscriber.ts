@@ -3,6 +3,7 @@
  */
 import { beginStep, isStepDone, workDone } from "@appkernel/document-store/internal"
 import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
 import * as Scope from "effect/Scope"
 import type { Position } from "../../Repository/DocumentStore.ts"
 import type { Touched } from "../../Repository/internal.ts"
@@ -75,14 +76,21 @@ export const writeReads = (stream: Pick<Begun, "lists">, reads: ReadonlyArray<To
     return Effect.forEach(stream.lists, ({ trail }) => trail?.flush ?? Effect.void, { discard: true })
   })
 
+interface Subscribed {
+  readonly channel: Channel
+  readonly subscriber: Subscriber
+  /** Is told which fiber reads the stream, if it is not that of the handler. */
+  readonly readBy: (reader: Fiber.Fiber<unknown, unknown>) => void
+}
+
 /** Joins the channel for as long as the request lasts, or until its caller has other rights. */
-export const subscribed = (
-  stream: Begun
-): Effect.Effect<{ readonly channel: Channel; readonly subscriber: Subscriber }, HandlerFailure> =>
+export const subscribed = (stream: Begun): Effect.Effect<Subscribed, HandlerFailure> =>
   Effect.gen(function*() {
     const { caller, fiber, lists, live, rights, scope } = stream
     const key = lists.map((list) => list.key).join("\n\n")
     const channel = yield* unlessGone(Scope.provide(live.channel({ key, lists, rights }, caller), scope))
+    let reader = fiber
+    let isInterrupted = false
     const subscriber: Subscriber = {
       caller,
       next: 0,
@@ -90,14 +98,21 @@ export const subscribed = (
       seen: 0,
       resume: undefined,
       ended: undefined,
-      interrupt: () => fiber.interruptUnsafe()
+      interrupt: () => {
+        isInterrupted = true
+        reader.interruptUnsafe()
+      }
+    }
+    const readBy = (other: Fiber.Fiber<unknown, unknown>): void => {
+      reader = other
+      if (isInterrupted) reader.interruptUnsafe()
     }
     channel.subscribe(subscriber)
     yield* Scope.addFinalizer(scope, Effect.sync(() => channel.unsubscribe(subscriber)))
     if (lists.some(({ before, decide }) => decide !== undefined || before !== undefined)) {
       yield* Effect.forkIn(watchRights(stream, channel, subscriber), scope)
     }
-    return { channel, subscriber }
+    return { channel, subscriber, readBy }
   })
 
 // internal

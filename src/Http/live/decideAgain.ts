@@ -2,10 +2,12 @@
  * How a request with an open stream is decided again; `watchRights` says when.
  */
 import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
+import { withNewDeadline } from "../../internal/deadline.ts"
 import type { AccessDecision } from "../../Repository/internal.ts"
 import { Lifetimes } from "../../Security/SignIns.ts"
 import type { LiveStreams } from "./liveStreams.ts"
@@ -34,7 +36,8 @@ export const decideLater = (
   // What rules have decided on a request is known by its object, so each decision has another one.
   return Effect.suspend(() =>
     Effect.provideContext(
-      again,
+      // The request had to be answered by its own.
+      withNewDeadline(again, Duration.toMillis(decisionInterval)),
       context.pipe(
         Context.add(HttpServerRequest.HttpServerRequest, request.modify({})),
         Context.add(Lifetimes, lifetimes)

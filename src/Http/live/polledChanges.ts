@@ -2,9 +2,11 @@
  * Answers with a page of changes, at once or when there are some.
  */
 import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Option from "effect/Option"
+import { millisLeft } from "../../internal/deadline.ts"
 import type { Position } from "../../Repository/DocumentStore.ts"
 import type { ReadError } from "../../Repository/RepositoryError.ts"
 import type { Gone, TooManyRequests } from "../HttpError.ts"
@@ -55,8 +57,12 @@ export const poll = (stream: Begun): ResponseEffect =>
       }
       return { ...nothing, isUpToDate: false }
     })
-    const found = yield* Effect.timeoutOption(next, stream.live.pollTimeout)
-    const decided = yield* Effect.timeoutOption(changedRights(stream), stream.live.decisionInterval)
+    const left = yield* millisLeft
+    const found = yield* Effect.timeoutOption(next, sooner(stream.live.pollTimeout, left, 1 - decisionShare))
+    const decided = yield* Effect.timeoutOption(
+      changedRights(stream),
+      sooner(stream.live.decisionInterval, left, decisionShare)
+    )
     if (Option.isNone(decided)) return yield* polled(stream, { ...read, isUpToDate: false })
     if (decided.value === undefined) return yield* polled(stream, Option.getOrElse(found, () => nothing))
     return decided.value.response ?? (yield* polledReset(stream))
@@ -67,6 +73,13 @@ export const polledReset = (stream: Begun): ResponseEffect =>
   polled(stream, { messages: [controlMessage("reset")], reads: [], position: undefined, isUpToDate: false })
 
 // internal
+
+/** The share of the time that a request has left which the decision after its wait may take. */
+const decisionShare = 0.1
+
+/** A time, or a share of what a request has left, if this is shorter. */
+const sooner = (time: Duration.Duration, left: number | undefined, share: number): Duration.Duration =>
+  left === undefined ? time : Duration.min(time, Duration.millis(left * share))
 
 const firstPage = (stream: Begun): Effect.Effect<ChangesPage, ReadError | Gone | TooManyRequests> =>
   stream.first.length > 0 ? Effect.succeed({ ...stream, messages: stream.first }) : readPage(stream, stream.position)

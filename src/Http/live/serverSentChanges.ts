@@ -26,7 +26,7 @@ import { resetEvent } from "./watchRights.ts"
 export const events = (stream: Begun): ResponseEffect =>
   Effect.gen(function*() {
     const { first, position, reservation, responses, rights, scope } = stream
-    const { channel, subscriber } = yield* subscribed(stream)
+    const { channel, readBy, subscriber } = yield* subscribed(stream)
     noteReads(stream, stream.reads)
     yield* Scope.provide(endWithClient(stream.fiber, subscriber), scope)
     const began = yield* Clock.currentTimeMillis
@@ -86,22 +86,26 @@ export const events = (stream: Begun): ResponseEffect =>
             )
         })
       })
-    const told = Effect.catchTag(next, "TooManyRequests", () => {
+    const unlessCostly = Effect.catchTag(next, "TooManyRequests", () => {
       channel.end(subscriber, costlyEvent)
       return next
     })
     // What the stream tells is never empty, and any failure but an interruption is its end.
     const pull = Effect.catchCause(
-      told,
+      unlessCostly,
       (cause) => Cause.hasInterrupts(cause) ? Effect.failCause(cause as Cause.Cause<never>) : Cause.done()
     ) as Effect.Effect<readonly [Uint8Array, ...Array<Uint8Array>], Cause.Done>
     const changes = Stream.fromPull(Effect.succeed(pull))
-    if (reservation === undefined) return HttpServerResponse.stream(changes, eventStream)
     const length = first.reduce((sum, message) => sum + message.length, 0)
-    return HttpServerResponse.stream(
-      Stream.concat(responses.paced(beginning(), length, reservation), changes),
-      eventStream
-    )
+    const body = reservation === undefined
+      ? changes
+      : Stream.concat(responses.paced(beginning(), length, reservation), changes)
+    // With a time limit, the fiber of the handler has ended by then.
+    const told = Effect.withFiber<typeof body>((reader) => {
+      readBy(reader)
+      return Effect.succeed(body)
+    })
+    return HttpServerResponse.stream(Stream.unwrap(told), eventStream)
   })
 
 /** Says no more than that the caller sees something else now: with its place, the next request is told what. */
