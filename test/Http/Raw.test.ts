@@ -41,7 +41,14 @@ const size = <E>(payload: Stream.Stream<Uint8Array, E>) =>
 
 const ends: Array<string> = []
 
+const anyBytes = { payload: Raw.request({ contentType: "a/b" }), success: Raw.response({ contentType: "a/b" }) }
+
 const Files = Service.make("files")
+  .operation(
+    "echo",
+    { method: "POST", ...anyBytes, require: Anonymous },
+    ({ payload }) => Effect.succeed(HttpServerResponse.stream(payload, { contentType: "a/b" }))
+  )
   .operation(
     "table",
     {
@@ -241,6 +248,28 @@ describe("Raw bodies", () => {
       yield* Effect.promise(async () => response.body?.getReader().read())
       controller.abort()
       yield* Effect.repeat(Effect.sleep("10 millis"), { until: () => ends.length === 1 })
+    }))
+
+  it.effect("are asked for once if their client waits, also where they are read while the answer is sent", () =>
+    Effect.gen(function*() {
+      const { baseUrl } = yield* engine.test()
+      const { hostname, port } = new URL(baseUrl)
+      for (const [path, type, answer] of [["echo", "a/b", "hello"], ["size", "text/plain", "\"result\":5"]]) {
+        const text = yield* Effect.callback<string>((resume) => {
+          let heard = ""
+          const socket = connect(Number(port), hostname, () =>
+            socket.write(
+              `POST /files/${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\nexpect: 100-continue\r\n`
+                + `content-type: ${type}\r\ncontent-length: 5\r\n\r\n`
+            ))
+          socket.setEncoding("utf8").once("data", () => socket.write("hello")).on("data", (piece: string) => {
+            heard += piece
+          })
+          socket.on("close", () => resume(Effect.succeed(heard)))
+        })
+        assert.deepStrictEqual(text.match(/HTTP\/1\.1 \d+/gu), ["HTTP/1.1 100", "HTTP/1.1 200"])
+        assert.include(text, String(answer))
+      }
     }))
 
   it.effect("are not awaited before a caller is refused", () =>

@@ -94,9 +94,9 @@ export const readBytes = (
 /** Sends `100 Continue` to a client that waits for it, not by HTTP/1.0 (RFC 9110, section 10.1.1). */
 export const sendContinue = (request: HttpServerRequest.HttpServerRequest): void => {
   const { headers, httpVersion } = NodeHttpServerRequest.toIncomingMessage(request)
-  if (headers.expect !== undefined && httpVersion === "1.1") {
-    NodeHttpServerRequest.toServerResponse(request).writeContinue()
-  }
+  if (headers.expect === undefined || httpVersion !== "1.1") return
+  const response = NodeHttpServerRequest.toServerResponse(request)
+  if (!response.headersSent) response.writeContinue()
 }
 
 const read = (source: Readable, limit: number): Effect.Effect<Buffer, BadRequest | PayloadTooLarge> =>

@@ -2,8 +2,10 @@
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import type * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
+import * as HttpEffect from "effect/http/HttpEffect"
 import * as HttpServerError from "effect/http/HttpServerError"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Multipart from "effect/http/Multipart"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
@@ -26,24 +28,37 @@ export const readRaw = (
   }
   if (Number(headers["content-length"]) > limit) return Effect.fail(bodyTooLarge(limit))
   const pieces = piecesOf(request)
-  return Effect.succeed(
-    withPiecesOf(
-      pieces,
-      Stream.suspend(() => {
-        sendContinue(request)
-        if (isFile) goesOn(source)
-        let size = 0
-        return Stream.mapArrayEffect(
-          Stream.mapError(pieces, () => errorOf("BadRequest", "errors.BodyUnreadable")),
-          (chunks: Pieces): Effect.Effect<Pieces, PayloadTooLarge> => {
-            for (const chunk of chunks) size += chunk.length
-            return size > limit ? Effect.fail(bodyTooLarge(limit)) : Effect.succeed(chunks)
-          }
-        )
-      })
-    )
+  const body = withPiecesOf(
+    pieces,
+    // The platform sends `100 Continue` to who waits for it.
+    Stream.suspend(() => {
+      if (isFile) goesOn(source)
+      let size = 0
+      return Stream.mapArrayEffect(
+        Stream.mapError(pieces, () => errorOf("BadRequest", "errors.BodyUnreadable")),
+        (chunks: Pieces): Effect.Effect<Pieces, PayloadTooLarge> => {
+          for (const chunk of chunks) size += chunk.length
+          return size > limit ? Effect.fail(bodyTooLarge(limit)) : Effect.succeed(chunks)
+        }
+      )
+    })
   )
+  return headers.expect === undefined ? Effect.succeed(body) : Effect.withFiber(({ context }) => {
+    HttpEffect.appendPreResponseHandlerUnsafe(context, continuing)
+    return Effect.succeed(body)
+  })
 }
+
+/** A response that is a stream may read the body as it is sent: too late for a client that waits to be asked for the body. */
+const continuing = (
+  request: HttpServerRequest.HttpServerRequest,
+  response: HttpServerResponse.HttpServerResponse
+): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
+  Effect.sync(() => {
+    const { complete, readableDidRead } = NodeHttpServerRequest.toIncomingMessage(request)
+    if (response.body._tag === "Stream" && response.status < 300 && !complete && !readableDidRead) sendContinue(request)
+    return response
+  })
 
 /** The bytes of a body as they come. They are the reader's own, unless a middleware has a stream of its own or listens, too. */
 export const piecesOf = (
