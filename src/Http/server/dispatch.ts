@@ -75,6 +75,7 @@ export class RequestListener<Response extends typeof OrderedResponse<IncomingMes
 
   #enter(event: string, values: ReadonlyArray<unknown>): void {
     const [request, response] = values
+    if (response instanceof OrderedResponse) response.arrived()
     if (this.gate !== undefined && request instanceof IncomingMessage && response instanceof ServerResponse) {
       this.gate.enter(request, response, () => this.#dispatch(event, values))
     } else this.#dispatch(event, values)
@@ -96,18 +97,33 @@ export class RequestListener<Response extends typeof OrderedResponse<IncomingMes
 /** A response that knows when the previous responses on its connection are written. */
 export class OrderedResponse<R extends IncomingMessage> extends WireResponse<R> {
   #begin: (() => void) | undefined
+  /** The last request before on the connection that is not safe, if it may wait in a gate. */
+  #unsafeBefore: ServerResponse | undefined
+  #isNoted = false
+
+  /** Notes its place among the requests of its connection, before a {@link RequestGate} changes their order. */
+  arrived(): void {
+    if (this.socket !== null) return
+    const { method, socket } = this.req
+    this.#unsafeBefore = lastUnsafe.get(socket)
+    if (isSafe(method)) return
+    this.#isNoted = true
+    lastUnsafe.set(socket, this)
+  }
 
   /** Whether a previous request on the connection has to be answered first. */
   get hasToWait(): boolean {
     // Node assigns the socket to a response once the previous ones are written.
     if (this.socket !== null) return false
     const { method, socket } = this.req
-    return !isSafe(method) || (waiting.get(socket) ?? 0) > 0 || !isSafe(unwrittenResponse(socket)?.req.method)
+    return !isSafe(method) || (waiting.get(socket) ?? 0) > 0 || this.#unsafeBefore?.writableEnded === false
+      || !isSafe(unwrittenResponse(socket)?.req.method)
   }
 
   /** Lets go of the request, which Node holds until the next one of the connection if its stream has not ended. */
   override detachSocket(socket: Socket): void {
     super.detachSocket(socket)
+    if (this.#isNoted && lastUnsafe.get(socket) === this) lastUnsafe.delete(socket)
     const { req } = this
     const parser: unknown = Reflect.get(socket, "parser")
     if (req.complete && Predicate.hasProperty(parser, "incoming") && parser.incoming === req) {
@@ -126,6 +142,7 @@ export class OrderedResponse<R extends IncomingMessage> extends WireResponse<R> 
 
   override assignSocket(socket: Socket): void {
     super.assignSocket(socket)
+    this.#unsafeBefore = undefined
     const begin = this.#begin
     if (begin === undefined) return
     this.#begin = undefined
@@ -135,6 +152,9 @@ export class OrderedResponse<R extends IncomingMessage> extends WireResponse<R> 
     begin()
   }
 }
+
+/** The last pipelined request of each connection that is not safe. */
+const lastUnsafe = new WeakMap<Socket, ServerResponse>()
 
 /** The number of waiting requests for each connection. */
 const waiting = new WeakMap<Socket, number>()

@@ -1,8 +1,10 @@
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Duration, Effect, Layer } from "effect"
 import { HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
-import type { Socket } from "node:net"
+import type { ServerResponse } from "node:http"
+import { connect, type Socket } from "node:net"
+import { makeServer } from "../../../src/Http/server/nodeServer.ts"
 import { KernelServer } from "../../../src/index.ts"
 
 // Reads the body as whatever else is on this server does: as a stream.
@@ -82,4 +84,47 @@ describe("the engine's server", () => {
         assert.strictEqual(yield* send({ method: "POST", body, duplex: "half" }, "late"), "POST ")
       }))
   })
+
+  it.effect("lets no read overtake a pipelined write that a gate holds back", () =>
+    Effect.gen(function*() {
+      const second = Duration.seconds(1)
+      const server = makeServer({ requestTimeout: second, shutdownTimeout: second })
+      yield* Effect.addFinalizer(() => Effect.sync(() => server.closeAllConnections()))
+      yield* Effect.addFinalizer(() => Effect.sync(() => server.close()))
+      const begun: Array<string> = []
+      const answers: Array<ServerResponse> = []
+      server.on("request", ({ method, url }, response) => {
+        begun.push(`${method} ${url}`)
+        answers.push(response)
+      })
+      const held: Array<() => void> = []
+      const passed: Array<string | undefined> = []
+      server.gate = {
+        connected: () => {},
+        enter: ({ method, url }, _, handle) => {
+          passed.push(url)
+          if (method === "POST") held.push(handle)
+          else handle()
+        }
+      }
+      yield* Effect.callback<void>((resume) =>
+        void server.listen({ port: 0, host: "127.0.0.1" }, () => resume(Effect.void))
+      )
+      const address = server.address()
+      const socket = connect(typeof address === "object" && address !== null ? address.port : 0, "127.0.0.1")
+      yield* Effect.addFinalizer(() => Effect.sync(() => socket.destroy()))
+      const host = "Host: a\r\n"
+      socket.resume().write(
+        `GET /1 HTTP/1.1\r\n${host}\r\nPOST /2 HTTP/1.1\r\n${host}Content-Length: 1\r\n\r\na`
+          + `GET /3 HTTP/1.1\r\n${host}\r\nGET /4 HTTP/1.1\r\n${host}\r\n`
+      )
+      yield* until(() => passed.length >= 3)
+      assert.deepStrictEqual(begun, ["GET /1"])
+      held.forEach((handle) => handle())
+      for (const count of [2, 3, 4]) {
+        answers.at(-1)?.end()
+        yield* until(() => begun.length === count)
+      }
+      assert.deepStrictEqual(begun, ["GET /1", "POST /2", "GET /3", "GET /4"])
+    }).pipe(Effect.scoped))
 })
