@@ -6,8 +6,8 @@
  *
  * A preflight request is answered 204 before credentials are checked and requests are counted. An allowed origin may read
  * every response, errors included, with the headers `ETag`, `Location`, `Content-Location`, `Preference-Applied`,
- * `X-Total-Count`, `X-Unreadable-Count`, `X-Request-Id`, `Retry-After`, `WWW-Authenticate`, `RateLimit` and
- * `RateLimit-Policy`, and those of [tus](https://tus.io/protocols/resumable-upload). Another origin gets the response without any header that would let its script read it.
+ * `X-Total-Count`, `X-Unreadable-Count`, `X-Request-Id`, `Retry-After`, `WWW-Authenticate`, `Allow`, `RateLimit` and
+ * `RateLimit-Policy`, and those of files, of streams of changes and of [tus](https://tus.io/protocols/resumable-upload). Another origin gets the response without any header that would let its script read it.
  *
  * @since 0.1.0
  */

@@ -32,8 +32,8 @@ const corsOf = ({ headers }: Answer) =>
 
 const exposed = "ETag, Location, Content-Location, Preference-Applied, X-Total-Count, X-Unreadable-Count, "
   + "X-Request-Id, Idempotency-Replayed, Tus-Extension, Tus-Max-Size, Tus-Resumable, Tus-Version, Upload-Expires, Upload-Length, "
-  + "Upload-Offset, Retry-After, WWW-Authenticate, RateLimit, RateLimit-Policy, Stream-Next-Offset, Stream-Up-To-Date, "
-  + "Stream-Cursor, Stream-Txid"
+  + "Upload-Offset, Retry-After, WWW-Authenticate, Allow, Accept-Patch, Accept-Query, Accept-Ranges, Content-Disposition, "
+  + "Content-Range, RateLimit, RateLimit-Policy, Stream-Next-Offset, Stream-Up-To-Date, Stream-Cursor, Stream-Txid"
 
 describe("Cors", () => {
   it.effect("is closed without origins", () =>
@@ -85,8 +85,8 @@ describe("Cors", () => {
           "access-control-allow-credentials": "true",
           "access-control-allow-methods": "GET, HEAD, QUERY, POST, PUT, PATCH, DELETE",
           "access-control-allow-headers":
-            "Authorization, X-API-Key, Content-Type, Content-Disposition, Accept-Language, If-Match, If-None-Match, Idempotency-Key, Prefer, "
-            + "Tus-Resumable, Upload-Length, Upload-Metadata, Upload-Offset, X-HTTP-Method-Override, Last-Event-ID, X-Request-Id, traceparent, tracestate, b3",
+            "Authorization, X-API-Key, Content-Type, Content-Disposition, Accept-Language, If-Match, If-None-Match, "
+            + "If-Modified-Since, If-Unmodified-Since, If-Range, Range, Idempotency-Key, Prefer, Tus-Resumable, Upload-Length, Upload-Metadata, Upload-Offset, X-HTTP-Method-Override, Last-Event-ID, X-Request-Id, traceparent, tracestate, b3",
           "access-control-max-age": "600"
         })
       }
@@ -120,6 +120,8 @@ describe("Cors", () => {
         "access-control-expose-headers": exposed
       })
       assert.strictEqual((yield* preflight("null")).headers["access-control-allow-origin"], "*")
+      // A cache may give to a script what others have asked for.
+      assert.deepStrictEqual(corsOf(yield* send("GET", "/users")), corsOf(yield* from("https://any.example")))
     }).pipe(Effect.provide(served({ APPKERNEL_CORS_ORIGINS: "*" }))))
 
   it.effect("is no start if all origins may send credentials", () =>

@@ -48,7 +48,8 @@ export const withCors = <E, R>(
     })
   }
   const readable = (response: HttpServerResponse.HttpServerResponse, origin: string | undefined) => {
-    const own = origin === undefined ? undefined : originOf(origin)
+    // What is for all is also sent to who names no origin: a cache may give it to a script (Fetch, "CORS protocol and HTTP caches").
+    const own = origin === undefined && !isForAll ? undefined : originOf(origin ?? "*")
     return HttpServerResponse.setHeaders(response, {
       ...(isForAll ? {} : { vary: varyWith(response.headers["vary"], varying) }),
       ...(own === undefined ? {} : { ...own, ...exposing })
@@ -77,6 +78,10 @@ export const readableHeaders = [
   "Accept-Language",
   "If-Match",
   "If-None-Match",
+  "If-Modified-Since",
+  "If-Unmodified-Since",
+  "If-Range",
+  "Range",
   "Idempotency-Key",
   "Prefer",
   "Tus-Resumable",
@@ -110,6 +115,12 @@ export const exposed = [
   "Upload-Offset",
   "Retry-After",
   "WWW-Authenticate",
+  "Allow",
+  "Accept-Patch",
+  "Accept-Query",
+  "Accept-Ranges",
+  "Content-Disposition",
+  "Content-Range",
   "RateLimit",
   "RateLimit-Policy",
   "Stream-Next-Offset",
