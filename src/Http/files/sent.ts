@@ -49,15 +49,10 @@ export const sent = (
   const conditions = preconditions.read(headers)
   if (Result.isFailure(conditions)) return respondBadRequest(conditions.failure)
   const evaluated = preconditions.evaluate(conditions.success, etag)
-  const unmodified = headers["if-unmodified-since"]
-  if (
-    evaluated === "failed" ||
-    headers["if-match"] === undefined && unmodified !== undefined &&
-      Math.floor(DateTime.toEpochMillis(at) / 1000) * 1000 > Date.parse(unmodified)
-  ) {
+  if (evaluated === "failed" || preconditions.isModifiedSince(headers, DateTime.toEpochMillis(at))) {
     return Effect.fail(preconditions.failed)
   }
-  if (evaluated === "not modified" || preconditions.isNotModifiedSince(headers, modified)) {
+  if (evaluated === "not modified" || preconditions.isNotModifiedSince(headers, modified, now)) {
     return Effect.succeed(HttpServerResponse.empty({ status: 304, headers: own }))
   }
   const respond = (status: number, stream: Stream.Stream<Uint8Array, unknown>, length: number, more: object) =>

@@ -52,6 +52,16 @@ export const parseTags = (header: string): TagCondition | typeof malformed => {
   return tags.length === 0 ? malformed : tags
 }
 
+/** The tags without those of codings that the client does not accept: its answer would have another one. */
+export const acceptedTags = <A extends TagCondition | typeof malformed>(condition: A, acceptEncoding: string): A =>
+  typeof condition === "string"
+    ? condition
+    // A part of a list is a list.
+    : condition.filter(({ opaque }) => {
+      const coding = coded.exec(opaque)?.[0].slice(1)
+      return coding === undefined || acceptEncoding.includes("*") || acceptEncoding.toLowerCase().includes(coding)
+    }) as ReadonlyArray<EntityTag> as A
+
 /**
  * Whether a strong tag is that of the document, in any coding (RFC 9110, section 8.8.3.2), whatever was embedded: a write does not
  * depend on that.

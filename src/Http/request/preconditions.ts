@@ -4,10 +4,12 @@
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import type { IncomingHttpHeaders } from "node:http"
 import type { FieldProblem } from "../../Model/internal.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
 import { errorOf, type PreconditionFailed } from "../HttpError.ts"
-import { malformed, parseTags, strongly, type TagCondition, weakly } from "./entityTags.ts"
+import { acceptedTags, malformed, parseTags, strongly, type TagCondition, weakly } from "./entityTags.ts"
+import { parseHttpDate } from "./httpDate.ts"
 
 /** Preconditions on tags. `If-Unmodified-Since` is ignored as too coarse (RFC 9110, section 13.1.4). */
 export interface Preconditions {
@@ -22,6 +24,7 @@ export interface Headers {
   readonly "if-match"?: string | undefined
   readonly "if-none-match"?: string | undefined
   readonly "if-modified-since"?: string | undefined
+  readonly "accept-encoding"?: string | ReadonlyArray<string> | undefined
 }
 
 /** Parses the preconditions in a request's headers, or returns their problems. */
@@ -32,7 +35,9 @@ export const read = (
   const noneMatch = headers["if-none-match"]
   if (match === undefined && noneMatch === undefined) return unconditional
   const ifMatch = match === undefined ? undefined : parseTags(match)
-  const ifNoneMatch = noneMatch === undefined ? undefined : parseTags(noneMatch)
+  const ifNoneMatch = noneMatch === undefined
+    ? undefined
+    : acceptedTags(parseTags(noneMatch), headers["accept-encoding"]?.toString() ?? "")
   const problems = [
     ...(ifMatch === malformed ? [preconditionProblem("If-Match")] : []),
     ...(ifNoneMatch === malformed ? [preconditionProblem("If-None-Match")] : [])
@@ -49,11 +54,20 @@ export const read = (
 export const lastModifiedOf = (modified: unknown, now: number): string | undefined =>
   modified instanceof Date && modified.getTime() <= now - 2_000 ? modified.toUTCString() : undefined
 
-/** Whether a document is as old as `If-Modified-Since` says, without `If-None-Match` (RFC 9110, section 13.1.3). */
-export const isNotModifiedSince = (headers: Headers, lastModified: string | undefined): boolean => {
-  const since = headers["if-modified-since"]
-  return since !== undefined && lastModified !== undefined && headers["if-none-match"] === undefined
-    && Date.parse(since) >= Date.parse(lastModified)
+/**
+ * Whether a document is as old as `If-Modified-Since` says, without `If-None-Match` (RFC 9110, section 13.1.3). What is no date says
+ * nothing, and neither does one that is still to come: nobody knows what will have changed by then.
+ */
+export const isNotModifiedSince = (headers: Headers, lastModified: string | undefined, now: number): boolean => {
+  const since = parseHttpDate(headers["if-modified-since"] ?? "")
+  return since !== undefined && since <= now && lastModified !== undefined && headers["if-none-match"] === undefined
+    && since >= Date.parse(lastModified)
+}
+
+/** Whether a file was written after `If-Unmodified-Since` says, without `If-Match` (RFC 9110, section 13.1.4). */
+export const isModifiedSince = (headers: IncomingHttpHeaders, written: number): boolean => {
+  const since = parseHttpDate(headers["if-unmodified-since"] ?? "")
+  return since !== undefined && headers["if-match"] === undefined && Math.floor(written / 1_000) * 1_000 > since
 }
 
 /**

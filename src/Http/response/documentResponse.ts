@@ -50,7 +50,14 @@ export const documentResponses = ({ model, respondBadRequest }: {
       ...(etag === undefined ? undefined : { etag }),
       ...(lastModified === undefined ? undefined : { "last-modified": lastModified })
     }
-    if (preconditions.isNotModifiedSince(headers, lastModified) && headers["if-match"] === undefined) {
+    if (
+      headers["if-modified-since"] !== undefined && headers["if-match"] === undefined &&
+      preconditions.isNotModifiedSince(
+        headers,
+        lastModified,
+        fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
+      )
+    ) {
       return Effect.succeed(HttpServerResponse.empty({ status: 304, headers: tags }))
     }
     if (headers["if-none-match"] === undefined && headers["if-match"] === undefined) {

@@ -92,9 +92,10 @@ export const makeServer = (
       // Node itself passes an array when it rejects an HTTP/1.1 request without a Host header.
       if (Array.isArray(reason)) return reject(this, 400, "The request has no Host header")
       // Browsers take an answer as what its content type says. A literal costs less than setting the header.
-      return typeof reason === "string"
-        ? super.writeHead(code, reason, { "x-content-type-options": "nosniff", ...headers })
-        : super.writeHead(code, { "x-content-type-options": "nosniff", ...reason ?? headers })
+      const all = { "x-content-type-options": "nosniff", ...typeof reason === "string" ? headers : reason ?? headers }
+      // It keeps a response from being compressed, and says nothing to a client (RFC 9110, section 8.4.1).
+      if ("content-encoding" in all && all["content-encoding"] === "identity") delete all["content-encoding"]
+      return typeof reason === "string" ? super.writeHead(code, reason, all) : super.writeHead(code, all)
     }
     protected override mismatched(length: number, written: number): void {
       const { method, url = "" } = this.req

@@ -70,7 +70,8 @@ describe("preconditions", () => {
   it("compare whole tags in any coding, strongly for If-Match, weakly for If-None-Match, and in this order", () => {
     const tag = etagOf("{}")
     assert.match(tag, /^"[\da-f]{16}"$/u)
-    const at = (headers: { readonly [name: string]: string }, etag?: string) => evaluate(given(headers) ?? none, etag)
+    const at = (headers: { readonly [name: string]: string }, etag?: string) =>
+      evaluate(given({ "accept-encoding": "zstd, BR, gzip;q=0.5", ...headers }) ?? none, etag)
     const gzip = withCoding(tag, "gzip")
     for (const known of [tag, gzip, withCoding(tag, "br"), withCoding(tag, "zstd")]) {
       assert.strictEqual(at({ "if-match": known }, tag), "proceed")
@@ -90,6 +91,11 @@ describe("preconditions", () => {
     ) {
       assert.strictEqual(at({ "if-match": other }, tag), "failed")
       assert.strictEqual(at({ "if-none-match": other }, tag), "proceed")
+    }
+    // The answer would have another tag.
+    for (const [accepted, expected] of [["", "proceed"], ["br", "proceed"], ["*", "not modified"]] as const) {
+      assert.strictEqual(at({ "if-none-match": gzip, "accept-encoding": accepted }, tag), expected)
+      assert.strictEqual(at({ "if-none-match": `${gzip}, ${tag}`, "accept-encoding": accepted }, tag), "not modified")
     }
     assert.strictEqual(evaluate(none, tag), "proceed")
     assert.strictEqual(at({ "if-match": "*" }), "proceed")
