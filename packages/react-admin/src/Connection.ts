@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import { type Call, type Caller, makeCaller } from "./calls/caller.ts"
+import { Superseded } from "./calls/errors.ts"
 import { makeSession, type Session } from "./calls/session.ts"
 import { makeDataProvider } from "./data/dataProvider.ts"
 import type { ServiceDescription } from "./Description.ts"
@@ -87,7 +88,10 @@ export const connect = (options: ConnectOptions): KernelConnection => {
     session: options.session === undefined ? undefined : `${base}${options.session}`,
     tokenUrl: async () => {
       if (options.tokens !== undefined) return urlIn(base, options.tokens)
-      const path = await document().then(({ tokenPath }) => tokenPath, (error: unknown) => {
+      const path = await document().catch((error: unknown) =>
+        // That it was asked for before this sign-in has begun says nothing.
+        error instanceof Superseded ? document() : Promise.reject(error)
+      ).then(({ tokenPath }) => tokenPath, (error: unknown) => {
         // Where everything is for those who are signed in, nobody signs in at an endpoint.
         if (error instanceof KernelError && (error.status === 401 || error.status === 403)) return undefined
         throw error
@@ -165,6 +169,8 @@ export const connect = (options: ConnectOptions): KernelConnection => {
         if (!isOpen) throw new KernelError(401, "ra.auth.auth_check_error")
       },
       checkError: async (reason) => {
+        // What somebody else had begun signs out nobody else.
+        if (reason instanceof Superseded && session.isSignedIn()) return
         if (reason instanceof KernelError && reason.status === 401) throw reason
       },
       getIdentity: async () => {

@@ -207,6 +207,31 @@ describe("A session in a cookie", () => {
       assert.isTrue(yield* isSignedIn(shared))
     }))
 
+  it.effect("is not begun by a sign-in whose page has signed out meanwhile", () =>
+    Effect.gen(function*() {
+      const { isSignedIn, page } = yield* started
+      const shared = browser()
+      const [asked, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+      const { authProvider } = page(async (input, init) => {
+        if (grantOf(init) === "password") {
+          asked.resolve()
+          await held.promise
+        }
+        return shared(input, init)
+      })
+      const signingIn = failed(authProvider.login({ username: "ann", password }))
+      const error = yield* Effect.all([
+        signingIn,
+        Effect.promise(async () => {
+          await asked.promise
+          await authProvider.logout()
+          held.resolve()
+        })
+      ], { concurrency: 2 })
+      assert.strictEqual((error[0] as KernelError).status, 401)
+      assert.isFalse(yield* isSignedIn(shared))
+    }))
+
   it.effect("says that it could not end the others", () =>
     Effect.gen(function*() {
       const { isSignedIn, page, signedIn } = yield* started

@@ -23,6 +23,8 @@ export interface Caller {
   /** As `json`, or the text of an answer of another type. */
   readonly read: (call: Call) => Promise<unknown>
   readonly urlOf: (path: string, query?: URLSearchParams) => string
+  /** A caller of the same service, which fails with a 401 as soon as somebody else is signed in than now. */
+  readonly ofNow: () => Caller
 }
 
 /** Makes the caller of a service. */
@@ -36,7 +38,10 @@ export const makeCaller = ({ fetch, language, session, url, wait }: {
   const base = url.replace(/\/$/u, "")
   const urlOf = (path: string, query?: URLSearchParams) =>
     `${base}${path}${query === undefined || query.size === 0 ? "" : `?${query.toString()}`}`
-  const once = async ({ body, headers = {}, method = "GET", path, query, signal }: Call): Promise<Response> => {
+  const once = async (
+    { body, headers = {}, method = "GET", path, query, signal }: Call,
+    turn: number
+  ): Promise<Response> => {
     const spoken = language()
     const isPlain = body !== undefined && !isRaw(body)
     return fetch(urlOf(path, query), {
@@ -46,7 +51,7 @@ export const makeCaller = ({ fetch, language, session, url, wait }: {
         accept: "application/json",
         ...spoken === undefined ? {} : { "accept-language": spoken },
         ...isPlain ? { "content-type": "application/json" } : {},
-        ...await session.headers(),
+        ...await session.headers(turn),
         ...headers
       },
       ...body === undefined ? {} : { body: isRaw(body) ? body : JSON.stringify(body) },
@@ -55,27 +60,34 @@ export const makeCaller = ({ fetch, language, session, url, wait }: {
       Promise.reject(cause instanceof DOMException && cause.name === "AbortError" ? cause : unanswered(cause))
     )
   }
-  const send = async (call: Call): Promise<Response> => {
-    const turn = session.turn()
-    const first = await once(call)
+  const sendAt = async (call: Call, turn: number): Promise<Response> => {
+    const first = await once(call, turn)
     // A request that was answered 401 has changed nothing. It is never sent again as another user.
     const isOver = first.status === 401 && session.turn() === turn && session.isSignedIn() && await session.renew()
-    let response = isOver ? await once(call) : first
+    let response = isOver ? await once(call, turn) : first
     for (let again = 0; again < maxAgain && isBusy(call, response); again++) {
       // oxlint-disable-next-line eslint/no-await-in-loop -- a request comes after the one before
       await wait(1_000 * (secondsOf(response) + Math.random()), call.signal)
       // oxlint-disable-next-line eslint/no-await-in-loop -- a request comes after the one before
-      response = await once(call)
+      response = await once(call, turn)
     }
     if (!response.ok) throw await errorOf(response)
     return response
   }
-  return {
-    send,
-    urlOf,
-    json: async (call) => jsonOf(await send(call)),
-    read: async (call) => contentOf(await send(call))
+  const callerAt = (turn: () => number): Caller => {
+    const send = (call: Call) => sendAt(call, turn())
+    return {
+      send,
+      urlOf,
+      json: async (call) => jsonOf(await send(call)),
+      read: async (call) => contentOf(await send(call)),
+      ofNow: () => {
+        const now = turn()
+        return callerAt(() => now)
+      }
+    }
   }
+  return callerAt(session.turn)
 }
 
 /** The JSON of an answer; `undefined` of an empty one. */

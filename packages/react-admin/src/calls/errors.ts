@@ -29,3 +29,10 @@ export const errorOf = async (response: Response): Promise<KernelError> => {
 /** The error of a request that has got no answer. */
 export const unanswered = (cause: unknown): KernelError =>
   new KernelError(0, cause instanceof Error ? cause.message : String(cause), { errors: {} }, { cause })
+
+/** The error of what somebody has begun who is not signed in any more. It says nothing of who is. */
+export class Superseded extends KernelError {
+  constructor() {
+    super(401, "ra.auth.auth_check_error")
+  }
+}

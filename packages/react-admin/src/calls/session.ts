@@ -4,7 +4,7 @@
  */
 import { jsonObject, jsonText, jsonTexts } from "../description/json.ts"
 import { KernelError } from "../KernelError.ts"
-import { errorOf, unanswered } from "./errors.ts"
+import { errorOf, Superseded, unanswered } from "./errors.ts"
 
 /** What somebody signs in with. */
 type SignIn =
@@ -15,8 +15,11 @@ type SignIn =
 
 /** The credentials of requests. */
 export interface Session {
-  /** The headers of a request; renews a token that has run out. */
-  readonly headers: () => Promise<{ readonly [name: string]: string }>
+  /**
+   * The headers of a request of who was signed in at this turn; renews a token that has run out. Fails with a 401 if that one is
+   * not signed in any more.
+   */
+  readonly headers: (turn: number) => Promise<{ readonly [name: string]: string }>
   readonly isSignedIn: () => boolean
   /** Changes with each sign-in and sign-out. */
   readonly turn: () => number
@@ -68,6 +71,8 @@ export const makeSession = ({ fetch, language, now, session, tokenUrl }: Session
   let renewing: Promise<boolean> | undefined
   /** Changes with each sign-in and sign-out here: an answer to who was signed in before says nothing of who is now. */
   let turn = 0
+  /** Counts the sign-ins alone: a sign-out ends what a sign-in before it gets, and not a later one. */
+  let signIns = 0
   /** Whether the refresh token, which other pages may have replaced, is that of whoever is signed in here. */
   let isRenewable = true
   const ask = async (url: string, method: string, form?: { readonly [name: string]: string }) => {
@@ -91,7 +96,8 @@ export const makeSession = ({ fetch, language, now, session, tokenUrl }: Session
     name = jsonText(answer["username"]) ?? name
     tokens = {
       access,
-      refresh: jsonText(answer["refresh_token"]),
+      // A renewal that gives no other one leaves it as it is (RFC 6749, section 6).
+      refresh: jsonText(answer["refresh_token"]) ?? tokens?.refresh,
       renewAt: now() + Number(answer["expires_in"] ?? 900) * 1_000 - margin
     }
   }
@@ -106,7 +112,8 @@ export const makeSession = ({ fetch, language, now, session, tokenUrl }: Session
   /** Until somebody signs in here again, the cookie may be anybody's. */
   const lose = () => {
     isRenewable = tokens === undefined
-    forget()
+    // Nobody stays nobody, and a sign-in that is under way goes on.
+    if (isSignedIn()) forget()
   }
   const renewOnce = async (): Promise<boolean> => {
     if (!isRenewable) return false
@@ -137,6 +144,10 @@ export const makeSession = ({ fetch, language, now, session, tokenUrl }: Session
       return false
     }
   }
+  /** What somebody has begun is never done as somebody else. */
+  const stillAt = (begun: number) => {
+    if (turn !== begun) throw new Superseded()
+  }
   const renew = (): Promise<boolean> => {
     if (renewing !== undefined) return renewing
     const begun = renewOnce().finally(() => {
@@ -144,7 +155,8 @@ export const makeSession = ({ fetch, language, now, session, tokenUrl }: Session
     })
     return renewing = begun
   }
-  const headers = async (): Promise<{ readonly [name: string]: string }> => {
+  const headers = async (begun: number): Promise<{ readonly [name: string]: string }> => {
+    stillAt(begun)
     if (plain !== undefined) return plain
     // A renewal that has no answer keeps nothing from a token that has not run out.
     if (tokens !== undefined && now() >= tokens.renewAt) {
@@ -152,7 +164,14 @@ export const makeSession = ({ fetch, language, now, session, tokenUrl }: Session
         tokens !== undefined && now() < tokens.renewAt + margin ? undefined : Promise.reject(error)
       )
     }
+    stillAt(begun)
     return tokens === undefined ? {} : { authorization: `Bearer ${tokens.access}` }
+  }
+  /** Ends a sign-in that is not this page's any more: by its token, or by the cookie, if no later one has replaced it. */
+  const end = async (url: string, refresh: string | undefined, isLatest: boolean): Promise<void> => {
+    if (session !== undefined) {
+      if (isLatest) await ask(session, "DELETE")
+    } else if (refresh !== undefined) await ask(`${url}/revoke`, "POST", { token: refresh })
   }
   return {
     headers,
@@ -166,6 +185,7 @@ export const makeSession = ({ fetch, language, now, session, tokenUrl }: Session
     },
     signIn: async (how) => {
       forget()
+      signIns += 1
       isRenewable = "password" in how
       if ("token" in how) {
         tokens = { access: how.token, refresh: undefined, renewAt: Infinity }
@@ -176,10 +196,17 @@ export const makeSession = ({ fetch, language, now, session, tokenUrl }: Session
         return
       }
       const { password, username } = how
+      const begun = turn
+      const mine = signIns
       const url = session ?? await tokenUrl()
+      stillAt(begun)
       if (url === undefined) plain = { authorization: `Basic ${base64(`${username}:${password}`)}` }
       else {
         const answer = await ask(url, "POST", { grant_type: "password", username, password })
+        if (turn !== begun) {
+          await end(url, jsonText(answer["refresh_token"]), signIns === mine).catch(() => undefined)
+          throw new Superseded()
+        }
         forget()
         keep(answer)
       }
@@ -187,7 +214,7 @@ export const makeSession = ({ fetch, language, now, session, tokenUrl }: Session
     },
     renew,
     signOut: async (everywhere = false) => {
-      const own = everywhere ? await headers() : {}
+      const own = everywhere ? await headers(turn) : {}
       const refresh = tokens?.refresh
       const isOwn = isRenewable
       const leave = () => {
@@ -212,7 +239,7 @@ export const makeSession = ({ fetch, language, now, session, tokenUrl }: Session
         return
       }
       const url = refresh === undefined ? undefined : await tokenUrl()
-      if (url !== undefined && refresh !== undefined) await ask(`${url}/revoke`, "POST", { token: refresh })
+      if (url !== undefined) await end(url, refresh, false)
     }
   }
 }

@@ -41,18 +41,36 @@ export interface DataProviderOptions {
   readonly wait: (milliseconds: number, signal: AbortSignal) => Promise<void>
 }
 
-/** Makes the provider. */
-export const makeDataProvider = (
-  { caller, countUpTo, described, unknown, wait }: DataProviderOptions
+/** Makes the provider. All that a call of it sends is sent as who is signed in when it begins, or not at all. */
+export const makeDataProvider = (options: DataProviderOptions): KernelDataProvider => {
+  const lists: Lists = { cursors: new Map(), uncounted: new Set() }
+  const providerOf = (caller: Caller) => providerWith({ ...options, caller }, lists)
+  const members = Object.entries(providerOf(options.caller)).map(([name, member]: readonly [string, unknown]) => [
+    name,
+    typeof member === "function"
+      ? (...args: ReadonlyArray<unknown>): unknown =>
+        Reflect.apply(Reflect.get(providerOf(options.caller.ofNow()), name), undefined, args)
+      : member
+  ])
+  // Each method has the type of that which it calls.
+  return Object.fromEntries(members) as KernelDataProvider
+}
+
+/** What is known of the lists that were read. */
+interface Lists {
+  /** The cursors of the pages that were read, by what was asked. */
+  readonly cursors: Map<string, Map<number, string>>
+  /** What is too much to be counted at each page. */
+  readonly uncounted: Set<string>
+}
+
+const providerWith = (
+  { caller, countUpTo, described, unknown, wait }: DataProviderOptions,
+  { cursors, uncounted }: Lists
 ): KernelDataProvider => {
   const resourceOf = async (name: string): Promise<ResourceDescription> =>
     (await described()).resources.find((one) => one.name === name) ??
       Promise.reject(unknown(`The service shows no resource ${name}`))
-
-  /** The cursors of the pages that were read, by what was asked. */
-  const cursors = new Map<string, Map<number, string>>()
-  /** What is too much to be counted at each page. */
-  const uncounted = new Set<string>()
 
   const answered = (path: string, query: URLSearchParams, signal?: AbortSignal, accept?: string): Promise<Response> => {
     const headers = accept === undefined ? {} : { accept }
