@@ -1,8 +1,8 @@
 /** What the providers do with files that two people write. */
-import { connect, KernelConflict } from "@appkernel/react-admin"
+import { connect, KernelConflict, KernelError } from "@appkernel/react-admin"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Redacted, Schema } from "effect"
-import { EmbeddedStore, FileStore, Jwt, KernelEngine, Model, Resource, Role } from "../../../src/index.ts"
+import { EmbeddedStore, FileStore, Jwt, KernelEngine, Model, Resource, Role, Validator } from "../../../src/index.ts"
 
 class Poster extends Model.Class<Poster>()("Poster", {
   id: Model.id({ prefix: "O" }),
@@ -14,6 +14,15 @@ class Poster extends Model.Class<Poster>()("Poster", {
 const engine = KernelEngine.make("posters")
   .register(Resource.make(Poster, { methods: ["GET", "POST", "PATCH"] }))
   .enableOpenApi({ title: "Posters", version: "1.0.0" })
+
+class Deed extends Model.Class<Deed>()("Deed", {
+  id: Model.id({ prefix: "D" }),
+  scans: Model.files({ types: ["text/plain"] }).pipe(Validator.max(2))
+}) {}
+
+const deeds = KernelEngine.make("deeds")
+  .register(Resource.make(Deed, { methods: ["GET", "POST", "PATCH"] }))
+  .enableOpenApi({ title: "Deeds", version: "1.0.0" })
 
 class Letter extends Model.Class<Letter>()("Letter", {
   id: Model.id({ prefix: "L" }),
@@ -65,6 +74,33 @@ describe("Files of the providers", () => {
         assert.strictEqual(await contentOf(id), "third")
         const { data: last } = await write(other, third, null)
         assert.notProperty(last, "sheet")
+      })
+    }))
+
+  it.effect("of a list are removed when it has those that take their place", () =>
+    Effect.gen(function*() {
+      const { baseUrl } = yield* deeds.test({ store: Layer.merge(EmbeddedStore.layerMemory, FileStore.layerMemory) })
+      const { dataProvider } = connect({ url: baseUrl })
+      yield* Effect.promise(async () => {
+        const { data: { id } } = await dataProvider.create("deeds", { data: { scans: [file("one")] } })
+        /** Replaces all files, and tells the names of those that there are then. */
+        const replace = async (...scans: ReadonlyArray<File>) => {
+          const { data } = await dataProvider.getOne("deeds", { id })
+          const how = await dataProvider.update("deeds", { id, data: { ...data, scans }, previousData: data })
+            .then(() => "written", (error: unknown) => error instanceof KernelError ? error.status : error)
+          const { data: now } = await dataProvider.getOne<{ id: string; scans: ReadonlyArray<{ name: string }> }>(
+            "deeds",
+            {
+              id
+            }
+          )
+          return [how, ...now.scans.map(({ name }) => name)]
+        }
+        const other = new File(["%PDF-1.7"], "new.pdf", { type: "application/pdf" })
+        assert.deepStrictEqual(await replace(other), [415, "one.txt"])
+        // There is no room for more than two at a time.
+        assert.deepStrictEqual(await replace(file("two"), file("three")), ["written", "two.txt", "three.txt"])
+        assert.deepStrictEqual(await replace(file("four")), ["written", "four.txt"])
       })
     }))
 

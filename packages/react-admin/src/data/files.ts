@@ -74,11 +74,14 @@ export const writeFiles = async (
       .filter(
         (key) => key !== undefined && !kept.has(key)
       )
-    // A new file takes the place of the one before.
+    // A new file takes the place of the one before by itself.
     const removed = field.items === undefined
       ? gone.length > 0 && sent.length === 0 ? [{ field, method: "DELETE", path, headers: condition }] : []
       : gone.map((key) => ({ field, method: "DELETE", path: `${path}/${encodeURIComponent(key ?? "")}`, headers: {} }))
-    return [...removed, ...sent]
+    // What a list holds is only removed when it has the new ones, as far as there is room for both.
+    const room = field.maxItems ?? Infinity
+    const before = Math.max(0, jsonList(previous?.[field.name]).length + sent.length - room)
+    return [...removed.slice(0, before), ...sent, ...removed.slice(before)]
   })
   /** Where the file that is in the way is hidden from the caller in this document, nobody has seen it: it is written over. */
   const sendUnless = async ({ headers, ...call }: Omit<FileCall, "field">, { name }: FieldDescription) => {
