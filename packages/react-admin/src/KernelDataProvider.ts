@@ -36,6 +36,7 @@ export interface Link {
  * the URL language: `{ price: { ">": 5, "<": 10 }, name: { "~": "kettle" }, state: ["open", "paid"], due: { null: true } }`.
  * `$text` searches texts, `q` the field that names documents, `$query` is a condition of MongoDB, `$logic` is `AND` or `OR`, and
  * `$deleted` is `include` or `only`.
+ * An empty text is no condition, as of an input in which nothing was entered; `{ name: { "=": "" } }` is one.
  *
  * @category models
  * @since 0.1.0
@@ -204,19 +205,26 @@ export interface KernelDataProvider {
   /**
    * Changes what of `data` differs from `previousData`, or all of it without one, and nothing else. Fails with a `KernelConflict` if somebody else has changed the
    * document since `previousData` was read, and the service versions it. A file takes the place of that of `previousData` alone, and
-   * fails in the same way if there is another one.
+   * fails in the same way if there is another one. The files of a list are removed after the new ones are there, as far as there is room.
+   *
+   * Where documents can only be replaced, what `data` does not have is read first, if it is not in `previousData`. A field that the
+   * service does not show has to be given: a replacement without it would remove what is stored, and fails with a 400 at the field.
    */
   readonly update: <T extends KernelRecord = KernelRecord>(
     resource: string,
     params: Params.Update
   ) => Promise<{ data: T }>
-  /** Changes all or none where the service can, and otherwise one after the other. */
+  /**
+   * Changes all or none where the service can, and otherwise one after the other. More than fit into a URL, about a hundred, are
+   * changed in parts, of each of which it is all or none.
+   */
   readonly updateMany: (resource: string, params: Params.UpdateMany) => Promise<{ data: Array<string | number> }>
   /** Fails with a `KernelConflict` as `update` does. */
   readonly delete: <T extends KernelRecord = KernelRecord>(
     resource: string,
     params: Params.Delete
   ) => Promise<{ data: T }>
+  /** Deletes as `updateMany` changes. */
   readonly deleteMany: (resource: string, params: Params.Many) => Promise<{ data: Array<string | number> }>
   /** The changes of a document, the latest first; `next` is the `before` of those that follow. */
   readonly history: (
@@ -256,7 +264,10 @@ export interface KernelDataProvider {
     filter: Filter,
     write?: "update" | "delete"
   ) => Promise<ManyResult>
-  /** Changes all documents that match, or none. `{}` is all documents; another filter without a condition is refused. */
+  /**
+   * Changes all documents that match, or none. `{}` is all documents; another filter in which a condition says nothing, such as
+   * `{ name: "" }`, is refused with a 400. A list of identifiers that is too long for a URL is written in parts, as by `updateMany`.
+   */
   readonly updateMatching: (
     resource: string,
     filter: Filter,

@@ -10,6 +10,12 @@ class Fox extends Model.Class<Fox>()("Fox", { id: Model.id(), name: Schema.Strin
 
 const methods = ["GET", "POST"] as const
 
+class Seat extends Model.Class<Seat>()("Seat", { id: Schema.Int, row: Schema.String }, { logged: true }) {}
+
+const seats = KernelEngine.make("seats")
+  .register(Resource.make(Seat, { methods: ["GET", "POST", "DELETE"] }))
+  .enableOpenApi({ title: "Seats", version: "1.0.0" })
+
 // No stream goes around a hook of reads.
 const engine = KernelEngine.make("animals")
   .register(Resource.make(Cat, { methods }))
@@ -60,6 +66,34 @@ describe("Changes of several collections", () => {
         refusals.map((error) => error instanceof KernelError ? error.status : error),
         [501]
       )
+    }))
+
+  it.live("tell identifiers as documents have them, also those of deleted documents", () =>
+    Effect.gen(function*() {
+      const { baseUrl } = yield* seats.test({ store: Layer.fresh(EmbeddedStore.layerMemory) })
+      const { dataProvider } = connect({ url: baseUrl })
+      const told: Array<unknown> = []
+      const follow = (
+        watch: (onChange: (change: Change) => void, onConnection: (is: boolean) => void) => () => void
+      ) => {
+        const [begun, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+        const stop = watch(({ id, operation }) => {
+          told.push([operation, id])
+          if (operation === "delete") ended.resolve()
+        }, (is) => is && begun.resolve())
+        return { begun: begun.promise, ended: ended.promise.finally(stop) }
+      }
+      yield* Effect.promise(async () => {
+        const streams = [
+          follow((onChange, onConnection) => dataProvider.watch("seats", onChange, { onConnection })),
+          follow((onChange, onConnection) => dataProvider.watchMany(["seats"], onChange, { onConnection }))
+        ]
+        await Promise.all(streams.map(({ begun }) => begun))
+        await dataProvider.create("seats", { data: { id: 12, row: "a" } })
+        await dataProvider.delete("seats", { id: 12 })
+        await Promise.all(streams.map(({ ended }) => ended))
+      })
+      assert.sameDeepMembers(told, [["insert", 12], ["insert", 12], ["delete", 12], ["delete", 12]])
     }))
 
   /** The ages, in minutes, of the times since which the latest changes are asked for, and how many are told. */

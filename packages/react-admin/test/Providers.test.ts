@@ -83,6 +83,21 @@ class Note extends Model.Class<Note>()("Note", {
 
 const notes = KernelEngine.make("notes").register(Resource.make(Note, { methods: ["GET", "POST", "PUT"] }))
 
+class Key extends Model.Class<Key>()("Key", {
+  id: Model.id({ prefix: "K" }),
+  name: Schema.String,
+  colour: Schema.String.pipe(Model.optional),
+  secret: Schema.String.pipe(Model.optional, Model.omitted)
+}) {}
+
+const keys = KernelEngine.make("keys").register(Resource.make(Key, { methods: ["GET", "POST", "PUT"] }))
+
+class Tag extends Model.Class<Tag>()("Tag", { id: Model.id({ prefix: "G" }), batch: Schema.String }) {}
+
+const tags = KernelEngine.make("tags")
+  .register(Resource.make(Tag, { methods: ["GET", "POST", "PATCH", "DELETE"] }), { many: ["PATCH", "DELETE"] })
+  .enableOpenApi({ title: "Tags", version: "1.0.0" })
+
 const store = Layer.mergeAll(
   EmbeddedStore.layerMemory,
   Jwt.layer,
@@ -286,8 +301,11 @@ describe("The providers", () => {
         ])
       )
       assert.deepStrictEqual(none, [{ data: [] }, { data: [] }])
-      for (const filter of [{ title: "" }, { title: undefined }, { title: { "~": "" } }]) {
-        assert.instanceOf(yield* failed(dataProvider.deleteMatching("tickets", filter)), KernelError)
+      // A condition that says nothing is none, beside others as well.
+      for (const title of ["", undefined, { "~": "" }, {}]) {
+        for (const filter of [{ title }, { title, state: "open" }]) {
+          assert.instanceOf(yield* failed(dataProvider.deleteMatching("tickets", filter)), KernelError)
+        }
       }
       yield* Effect.promise(() => dataProvider.update("tickets", { id, data: { due: "2026-01-31T10:00:00Z" } }))
       const due = new Date("2026-01-31T10:00:00Z")
@@ -326,6 +344,86 @@ describe("The providers", () => {
       yield* Effect.promise(() => replacing.updateMany("notes", { ids: [note.id], data: { title: "Three" } }))
       const { data: last } = yield* Effect.promise(() => replacing.getOne("notes", { id: note.id }))
       assert.deepStrictEqual([last["title"], last["text"]], ["Three", "It stays"])
+    }))
+
+  it.effect("find texts that are empty where that is asked, and no others", () =>
+    Effect.gen(function*() {
+      const { baseUrl } = yield* tags.test()
+      const { dataProvider } = connect({ url: baseUrl })
+      yield* Effect.promise(async () => {
+        for (const batch of ["", "one", "two"]) await dataProvider.create("tags", { data: { batch } })
+        const batchesOf = async (filter: { readonly [path: string]: unknown }) =>
+          (await dataProvider.getList("tags", { filter })).data.map(({ batch }) => String(batch)).toSorted((
+            one,
+            other
+          ) => one.localeCompare(other))
+        assert.deepStrictEqual(await batchesOf({ batch: { "=": "" } }), [""])
+        assert.deepStrictEqual(await batchesOf({ batch: { "!": "" } }), ["one", "two"])
+        // In an input of a form, nothing was entered.
+        assert.deepStrictEqual(await batchesOf({ batch: "" }), ["", "one", "two"])
+        assert.strictEqual((await dataProvider.deleteMatching("tags", { batch: { "=": "" } })).count, 1)
+        assert.deepStrictEqual(await batchesOf({}), ["one", "two"])
+      })
+    }))
+
+  it.effect("write any number of chosen documents, in parts for which a URL is long enough", () =>
+    Effect.gen(function*() {
+      const { baseUrl } = yield* tags.test()
+      const asked: Array<number> = []
+      const { dataProvider } = connect({
+        url: baseUrl,
+        fetch: (...request) => {
+          const { method, url } = new Request(...request)
+          if (method === "PATCH" || method === "DELETE") asked.push(url.length)
+          return fetch(...request)
+        }
+      })
+      yield* Effect.promise(async () => {
+        const [first, last] = await Promise.all(
+          ["one", "two"].map(async (batch) => (await dataProvider.create("tags", { data: { batch } })).data.id)
+        )
+        const ids = [first!, ...Array.from({ length: 400 }, (_, i) => `G${String(i).padStart(36, "0")}`), last!]
+        const changed = await dataProvider.updateMany("tags", { ids, data: { batch: "three" } })
+        assert.sameMembers(changed.data, [first!, last!])
+        assert.strictEqual((await dataProvider.countMatching("tags", { id: ids }, "delete")).count, 2)
+        assert.sameMembers((await dataProvider.deleteMany("tags", { ids })).data, [first!, last!])
+      })
+      assert.isTrue(asked.length > 3 && asked.every((length) => length < 6_500), asked.join())
+    }))
+
+  it.effect("send a time that differs from the one before", () =>
+    Effect.gen(function*() {
+      const { as, ids: [id = ""] } = yield* started
+      const { dataProvider } = yield* as("admin")
+      const write = (previous: Date | null, due: Date) =>
+        Effect.promise(() => dataProvider.update("tickets", { id, data: { due }, previousData: { due: previous } }))
+      yield* write(null, new Date("2026-01-01T00:00:00Z"))
+      const { data } = yield* write(new Date("2026-01-01T00:00:00Z"), new Date("2026-01-02T00:00:00Z"))
+      assert.strictEqual(new Date(String(data["due"])).toISOString(), "2026-01-02T00:00:00.000Z")
+    }))
+
+  it.effect("replace no document whose hidden fields would be lost", () =>
+    Effect.gen(function*() {
+      const { baseUrl, repositories } = yield* keys.enableOpenApi({ title: "Keys", version: "1.0.0" }).test()
+      const { dataProvider } = connect({ url: baseUrl })
+      const { id } = yield* repositories.keys.insert(
+        yield* Model.finalise(Key, { name: "One", colour: "red", secret: "hidden" })
+      )
+      const stored = Effect.map(repositories.keys.findById(id), ({ colour, name, secret }) => [name, colour, secret])
+      const { data: previousData } = yield* Effect.promise(() => dataProvider.getOne("keys", { id }))
+      for (const previous of [{ previousData }, {}]) {
+        const refused = yield* failed(
+          dataProvider.update("keys", { id, data: { ...previous.previousData, name: "Two" }, ...previous })
+        )
+        assert.deepStrictEqual(
+          refused instanceof KernelError && [refused.status, Object.keys(refused.body.errors)],
+          [400, ["secret"]]
+        )
+      }
+      assert.deepStrictEqual(yield* stored, ["One", "red", "hidden"])
+      const data = { name: "Two", secret: "entered" }
+      yield* Effect.promise(() => dataProvider.update("keys", { id, data }))
+      assert.deepStrictEqual(yield* stored, ["Two", "red", "entered"])
     }))
 
   it.effect("write over nothing that was changed since a list was read", () =>
@@ -462,17 +560,22 @@ describe("The providers", () => {
   it.live("read again what a service has refused since it had too much to do", () =>
     Effect.gen(function*() {
       const { baseUrl } = yield* started
-      let refusals = 1
-      const { authProvider, describe } = connect({
+      const refused: Array<string> = []
+      const { authProvider, dataProvider, describe } = connect({
         url: baseUrl,
-        fetch: (...request) =>
-          new Request(...request).url.endsWith("/meta") && refusals-- > 0
-            ? Promise.resolve(new Response("{}", { status: 503, headers: { "retry-after": "0" } }))
-            : fetch(...request)
+        fetch: (...request) => {
+          const at = ["/meta", "/query"].find((end) => new Request(...request).url.endsWith(end))
+          if (at === undefined || refused.includes(at)) return fetch(...request)
+          refused.push(at)
+          return Promise.resolve(new Response("{}", { status: 503, headers: { "retry-after": "0" } }))
+        }
       })
       yield* Effect.promise(() => authProvider.login({ username: "admin@example.com", password }))
       const { resources } = yield* Effect.promise(() => describe())
-      assert.deepStrictEqual([resources.length, refusals < 1], [2, true])
+      // A list whose filter is too long for a URL is read by a POST.
+      const id = Array.from({ length: 300 }, (_, i) => `T${String(i).padStart(36, "0")}`)
+      const { total } = yield* Effect.promise(() => dataProvider.getList("tickets", { filter: { id } }))
+      assert.deepStrictEqual([resources.length, total, refused], [2, 0, ["/meta", "/query"]])
     }))
 
   it.effect("sign in at the service itself, whatever servers its document names, and whoever it describes itself to", () =>

@@ -13,6 +13,8 @@ export interface Call {
   /** JSON, unless it is of another type than a plain value. */
   readonly body?: unknown
   readonly signal?: AbortSignal | undefined
+  /** Whether nothing is written, whatever the method is: then a service that has too much to do is asked again. */
+  readonly isRead?: boolean | undefined
 }
 
 /** Sends requests. Fails with a `KernelError` of each answer that is none of 200 to 299. */
@@ -108,8 +110,8 @@ const contentOf = (response: Response): Promise<unknown> =>
 const maxAgain = 3
 
 /** Whether the service asks to come again soon, for a request that may come twice. */
-const isBusy = ({ method = "GET" }: Call, response: Response): boolean =>
-  method === "GET" && (response.status === 503 || response.status === 429) && secondsOf(response) <= 5
+const isBusy = ({ method = "GET", isRead = method === "GET" }: Call, response: Response): boolean =>
+  isRead && (response.status === 503 || response.status === 429) && secondsOf(response) <= 5
 
 const secondsOf = ({ headers }: Response): number => Number(headers.get("retry-after") ?? Infinity)
 

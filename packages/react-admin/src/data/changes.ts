@@ -8,7 +8,7 @@ import { KernelError } from "../KernelError.ts"
  * Follows a list by events over `fetch`, which sends credentials: an `EventSource` does not. It begins with the next change, or the
  * `latest` ones, and goes on after its last event when a connection ends.
  */
-export const followChanges = ({ caller, latest, onChange, onConnection, onEnd, path, query, recordOf, signal, wait }: {
+export const followChanges = ({ caller, idOf, latest, onChange, onConnection, onEnd, path, query, signal, wait }: {
   readonly caller: Caller
   readonly path: string
   readonly query: URLSearchParams
@@ -19,7 +19,8 @@ export const followChanges = ({ caller, latest, onChange, onConnection, onEnd, p
   readonly onEnd: (error: unknown) => void
   readonly signal: AbortSignal
   readonly wait: (milliseconds: number, signal: AbortSignal) => Promise<void>
-  readonly recordOf: (value: unknown, key: string) => KernelRecord
+  /** The identifier of a document by its key, and the name of its resource. */
+  readonly idOf: (key: string, resource: string | undefined) => string | number
 }): void => {
   const start = latest === undefined ? "now" : undefined
   let place: string | undefined = start
@@ -37,13 +38,13 @@ export const followChanges = ({ caller, latest, onChange, onConnection, onEnd, p
     for (const message of messages) {
       const { control, operation, timestamp } = jsonObject(message["headers"])
       const time = typeof timestamp === "string" ? new Date(timestamp) : undefined
-      const key = String(message["key"])
       const resource = jsonText(message["type"])
+      const id = idOf(String(message["key"]), resource)
       if (control === "reset") onChange({ operation: "reset" })
-      else if (operation === "delete") onChange({ operation, resource, id: key, time })
+      else if (operation === "delete") onChange({ operation, resource, id, time })
       else if (operation === "insert" || operation === "update") {
-        const record = recordOf(message["value"], key)
-        onChange({ operation, resource, id: record.id, record, time })
+        const record: KernelRecord = { ...jsonObject(message["value"]), id }
+        onChange({ operation, resource, id, record, time })
       }
     }
   }

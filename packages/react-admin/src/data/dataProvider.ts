@@ -75,7 +75,7 @@ const providerWith = (
   const answered = (path: string, query: URLSearchParams, signal?: AbortSignal, accept?: string): Promise<Response> => {
     const headers = accept === undefined ? {} : { accept }
     return query.toString().length > maxQuery
-      ? caller.send({ method: "POST", path: `${path}/query`, body: query, signal, headers })
+      ? caller.send({ method: "POST", path: `${path}/query`, body: query, signal, headers, isRead: true })
       : caller.send({ path, query, signal, headers })
   }
 
@@ -224,17 +224,22 @@ const providerWith = (
     const written = fields.filter((field) => field.isSetOnUpdate)
     const at = pathOf(resource, id)
     const sent = sentOf(written, data, true)
-    const before = sentOf(written, previousData ?? {}, true)
+    // A replacement needs the rest of the document.
+    const previous = previousData ?? (may.update || !may.get ? undefined : await one(at))
+    const before = sentOf(written, previous ?? {}, true)
     const whole = { ...before, ...sent }
     // What the caller has not given stays as it is.
-    const patch = previousData === undefined ? sent : mergePatch(onlyOf(before, sent), sent)
+    const patch = previous === undefined ? sent : mergePatch(onlyOf(before, sent), sent)
     const hasChanged = may.update
       ? Object.keys(patch).length > 0
-      : previousData === undefined || !isSameJson(before, whole)
+      : previous === undefined || !isSameJson(before, whole)
+    if (hasChanged && !may.update) {
+      refuseLosses(name, previous === undefined ? unknownIn(written, whole) : unseenIn(written, whole))
+    }
     const response = !hasChanged
       ? undefined
       : await write(resource, id, {
-        etag: meta?.etag ?? await tagOf(resource, id, previousData),
+        etag: meta?.etag ?? await tagOf(resource, id, previous),
         ...may.update
           ? { method: "PATCH", path: at, body: patch }
           : resource.replacedBy === "POST"
@@ -246,7 +251,7 @@ const providerWith = (
     const hasFiles = await writeFiles(caller, at, written, { current, data, isWritten, previous: previousData })
       .catch((error: unknown) => refused(resource, id, error))
     const record = response !== undefined && !hasFiles
-      ? await writtenOf(response, { ...previousData, ...data }, id)
+      ? await writtenOf(response, { ...previous, ...data }, id)
       : may.get
       ? await one(at)
       : { ...data, id }
@@ -258,16 +263,26 @@ const providerWith = (
     resource: ResourceDescription,
     method: "PATCH" | "DELETE",
     filter: Filter,
-    { body, dryRun = false }: { readonly body?: Json; readonly dryRun?: boolean } = {}
+    { body, dryRun = false }: { readonly body?: Json | undefined; readonly dryRun?: boolean } = {}
   ): Promise<ManyResult> => {
     const query = new URLSearchParams()
-    addFilter(query, filter, { search: resource.representation })
+    const left = addFilter(query, filter, { search: resource.representation })
+    // Without it, the write would be of other documents than those that are meant.
+    if (left.length > 0) {
+      throw new KernelError(400, `The filter has no condition for ${left.join(", ")}: only {} is of all documents`)
+    }
     if (Object.keys(filter).length === 0) query.set("all", "true")
-    else if (query.size === 0) throw new KernelError(400, "The filter has no condition: only {} is of all documents")
     if (dryRun) query.set("dry_run", "true")
+    const ids = [...new Set(jsonList(filter["id"]))]
+    if (query.toString().length > maxQuery && ids.length > 1 && filter["$logic"] !== "OR") {
+      const middle = Math.ceil(ids.length / 2)
+      const first = await many(resource, method, { ...filter, id: ids.slice(0, middle) }, { body, dryRun })
+      const rest = await many(resource, method, { ...filter, id: ids.slice(middle) }, { body, dryRun })
+      return { count: first.count + rest.count, ids: [...first.ids, ...rest.ids] }
+    }
     const answer = jsonObject(await caller.json({ method, path: resource.path, query, body }))
-    const ids = jsonList(answer["ids"]).map(idOf).filter((id) => id !== undefined)
-    return { count: jsonNumber(answer["count"]) ?? ids.length, ids }
+    const found = jsonList(answer["ids"]).map(idOf).filter((id) => id !== undefined)
+    return { count: jsonNumber(answer["count"]) ?? found.length, ids: found }
   }
 
   const updateMany = async (name: string, { data, ids }: Params.UpdateMany) => {
@@ -276,9 +291,7 @@ const providerWith = (
     if (resource.may.updateMany && ids.length > 0) {
       return { data: [...(await many(resource, "PATCH", { id: ids }, { body })).ids] }
     }
-    // A replacement needs the rest of the document.
-    const previousOf = (id: string | number) => resource.may.update ? undefined : one(pathOf(resource, id))
-    return { data: await each(ids, async (id) => update(name, { id, data, previousData: await previousOf(id) })) }
+    return { data: await each(ids, (id) => update(name, { id, data })) }
   }
 
   const remove = async <T extends KernelRecord>(name: string, { id, previousData }: Params.Delete) => {
@@ -393,11 +406,12 @@ const providerWith = (
     watch: (name, onChange, { filter, onConnection = () => undefined, onEnd = () => undefined } = {}) => {
       const stop = new AbortController()
       const start = async () => {
-        const { path, representation } = await resourceOf(name)
+        const resource = await resourceOf(name)
+        const { path, representation } = resource
         const query = new URLSearchParams()
         addFilter(query, filter, { search: representation })
         const options = { caller, path: `${path}/changes`, query, onChange, onConnection, onEnd, signal: stop.signal }
-        followChanges({ ...options, wait, recordOf: (value, key) => recordOf({ id: key, ...jsonObject(value) }) })
+        followChanges({ ...options, wait, idOf: (key) => idOfKey(resource, key) })
       }
       void start().catch(onEnd)
       return () => stop.abort()
@@ -413,6 +427,7 @@ const providerWith = (
         isWhole = now
         onConnection(now)
       }
+      let known: ReadonlyArray<ResourceDescription> = []
       const follow = (path: string, group: ReadonlyArray<string>) => {
         streams.set(group, false)
         tell()
@@ -429,7 +444,7 @@ const providerWith = (
           onEnd: (refusal) => void divide(path, group, refusal),
           signal,
           wait,
-          recordOf: (value, key) => recordOf({ id: key, ...jsonObject(value) })
+          idOf: (key, name) => idOfKey(known.find((one) => one.name === name), key)
         })
       }
       /** Follows those of a stream that was refused which the service does not refuse. */
@@ -449,9 +464,9 @@ const providerWith = (
         tell()
       }
       const start = async () => {
-        const resources = await Promise.all(names.map(resourceOf))
+        known = await Promise.all(names.map(resourceOf))
         // The stream of several collections is beside them.
-        const groups = Map.groupBy(resources, ({ path }) => path.slice(0, path.lastIndexOf("/")))
+        const groups = Map.groupBy(known, ({ path }) => path.slice(0, path.lastIndexOf("/")))
         for (const [at, group] of groups) follow(`${at}/changes`, group.map(({ name }) => name))
       }
       void start().catch(onEnd)
@@ -493,6 +508,12 @@ const maxIds = 100
 /** Lists whose cursors are kept. */
 const maxLists = 50
 
+/** The identifier of a document by the key of its changes, which is a text. */
+const idOfKey = (resource: ResourceDescription | undefined, key: string): string | number => {
+  const type = resource?.fields.find(({ name }) => name === "id")?.type
+  return type === "integer" || type === "number" ? Number(key) : key
+}
+
 const pathOf = ({ path }: ResourceDescription, id: string | number): string =>
   `${path}/${encodeURIComponent(String(id))}`
 
@@ -532,6 +553,31 @@ const sentOf = (fields: ReadonlyArray<FieldDescription>, data: Json, keepsNull =
     else if (keepsNull || field.isNullable) sent[field.name] = null
   }
   return sent
+}
+
+/**
+ * The paths of the fields of which the caller neither sees a value nor has given one, in this document or in parts of it: whoever
+ * replaces it removes what is stored there.
+ */
+const unseenIn = (fields: ReadonlyArray<FieldDescription>, document: Json): ReadonlyArray<string> =>
+  fields.flatMap((field): ReadonlyArray<string> => {
+    const value = jsonMember(document, field.name)
+    if (field.isWriteOnly) return (value ?? null) === null ? [field.path] : []
+    const parts = (Array.isArray(value) ? value : [value]).filter(isJson)
+    return parts.flatMap((part) => unseenIn(field.fields ?? field.items?.fields ?? [], part))
+  })
+
+/** As `unseenIn`, of a document of which nothing is known but what the caller has given. */
+const unknownIn = (fields: ReadonlyArray<FieldDescription>, document: Json): ReadonlyArray<string> => [
+  ...fields.filter((field) => !isFileField(field) && !Object.hasOwn(document, field.name)).map(({ path }) => path),
+  ...unseenIn(fields.filter(({ name }) => Object.hasOwn(document, name)), document)
+]
+
+const refuseLosses = (name: string, paths: ReadonlyArray<string>): void => {
+  if (paths.length === 0) return
+  const message =
+    `Documents of ${name} can only be replaced as a whole, and what is stored here is not known: enter a value`
+  throw new KernelError(400, message, { errors: Object.fromEntries(paths.map((path) => [path, message])) })
 }
 
 /** An empty text is a value of a text that has to be there. */

@@ -3,37 +3,46 @@ import { isJson, textOf } from "../description/json.ts"
 
 /**
  * Adds the parameters of a filter: `{ price: { ">": 5, "<": 10 }, state: "open", $text: "blue" }`. A value without an operator
- * is equal, a list is one of its elements.
+ * is equal, a list is one of its elements. Returns the paths of the conditions that say nothing, which are left out: those of
+ * inputs in which nothing was entered. An empty text is meant where its operator is `=` or `!`.
  */
 export const addFilter = (
   query: URLSearchParams,
   filter: { readonly [path: string]: unknown } = {},
   { search }: { readonly search?: string | undefined } = {}
-): void => {
+): ReadonlyArray<string> => {
+  const left = new Set<string>()
   for (const [path, condition] of Object.entries(filter)) {
-    if (condition === undefined || condition === "") continue
-    if (path === "$text") query.append("query", JSON.stringify({ $text: { $search: textOf(condition) } }))
+    if (condition === undefined || condition === "") left.add(path)
+    else if (path === "$text") query.append("query", JSON.stringify({ $text: { $search: textOf(condition) } }))
     else if (path === "$query") {
       query.append("query", typeof condition === "string" ? condition : JSON.stringify(condition))
     } else if (path === "$logic") query.append("logic", textOf(condition))
     else if (path === "$deleted") query.append("deleted", textOf(condition))
     else if (path === "q") {
-      if (search !== undefined) query.append(search, `~${literal(condition)}`)
-    } else if (isJson(condition) && !(condition instanceof Date)) addOperators(query, path, condition)
-    // The URL language has no list without an element.
-    else if (isEmptyList(condition)) query.append("query", JSON.stringify({ [path]: { $in: [] } }))
-    else if (Array.isArray(condition)) query.append(path, jsonList(condition))
+      if (search === undefined) left.add(path)
+      else query.append(search, `~${literal(condition)}`)
+    } else if (isJson(condition) && !(condition instanceof Date)) {
+      if (!addOperators(query, path, condition)) left.add(path)
+    } else if (isEmptyList(condition)) {
+      // The URL language has no list without an element.
+      query.append("query", JSON.stringify({ [path]: { $in: [] } }))
+    } else if (Array.isArray(condition)) query.append(path, jsonList(condition))
     else query.append(path, condition === null ? "null" : literal(condition))
   }
+  return [...left]
 }
 
+/** Whether each of the operators says something. */
 const addOperators = (
   query: URLSearchParams,
   path: string,
   operators: { readonly [operator: string]: unknown }
-): void => {
-  for (const [operator, value] of Object.entries(operators)) {
-    if (value === undefined || value === "") continue
+): boolean => {
+  const said = Object.entries(operators).filter(([operator, value]) =>
+    value !== undefined && (value !== "" || operator === "=" || operator === "!")
+  )
+  for (const [operator, value] of said) {
     switch (operator) {
       case "=":
       case "!":
@@ -59,6 +68,7 @@ const addOperators = (
         query.append(path, `${operator}${literal(value)}`)
     }
   }
+  return said.length > 0 && said.length === Object.keys(operators).length
 }
 
 const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0

@@ -5,7 +5,7 @@ import { isJson, type Json } from "../description/json.ts"
 export const mergePatch = (before: Json, after: Json): Json => {
   const changed: { [member: string]: unknown } = {}
   for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
-    const [old, now] = [before[name], after[name]]
+    const [old, now] = [jsonOf(before[name]), jsonOf(after[name])]
     if (isSameJson(old, now)) continue
     if (now === undefined || now === null) changed[name] = null
     else changed[name] = isJson(old) && isJson(now) ? mergePatch(old, now) : now
@@ -14,7 +14,8 @@ export const mergePatch = (before: Json, after: Json): Json => {
 }
 
 /** Whether two values of JSON are the same; a member that is missing is `null`. */
-export const isSameJson = (one: unknown, other: unknown): boolean => {
+export const isSameJson = (left: unknown, right: unknown): boolean => {
+  const [one, other] = [jsonOf(left), jsonOf(right)]
   if (one === other) return true
   if ((one ?? null) === null || (other ?? null) === null) return (one ?? null) === (other ?? null)
   if (Array.isArray(one) && Array.isArray(other)) {
@@ -23,3 +24,6 @@ export const isSameJson = (one: unknown, other: unknown): boolean => {
   if (!isJson(one) || !isJson(other)) return false
   return [...new Set([...Object.keys(one), ...Object.keys(other)])].every((name) => isSameJson(one[name], other[name]))
 }
+
+/** What JSON has of a value: a date is a text. */
+const jsonOf = (value: unknown): unknown => value instanceof Date ? value.toJSON() : value
