@@ -6,7 +6,7 @@ import {
 } from "@appkernel/react-admin"
 import { CssBaseline } from "@mui/material"
 import { notifyManager, QueryClient } from "@tanstack/react-query"
-import { startTransition, useCallback, useEffect, useMemo, useState } from "react"
+import { startTransition, useCallback, useEffect, useMemo, useRef, useState } from "react"
 import {
   AdminContext,
   type AuthProvider,
@@ -74,6 +74,8 @@ interface AppProps {
 
 export const App = ({ checked, connection, i18nProvider }: AppProps) => {
   const [session, setSession] = useState<Session>({ is: "checking" })
+  /** Changes with each sign-in and sign-out: what arrives later than the next one is not shown to whoever is there then. */
+  const turn = useRef(0)
 
   const fail = useCallback((error: unknown) => {
     if (error instanceof KernelError && error.status === 401) {
@@ -84,14 +86,17 @@ export const App = ({ checked, connection, i18nProvider }: AppProps) => {
   }, [])
 
   const describe = useCallback(async () => {
+    const begun = turn.current
     try {
       const service = await patiently(() => connection.describe())
-      keepDraftsOf(await connection.authProvider.getIdentity().then(({ id }) => id, () => ""))
+      const id = await connection.authProvider.getIdentity().then(({ id }) => id, () => "")
+      if (turn.current !== begun) return
+      keepDraftsOf(id)
       // The page is made in parts, between which the browser answers.
       startTransition(() => setSession({ is: "signedIn", service }))
       loadAll()
     } catch (error) {
-      fail(error)
+      if (turn.current === begun) fail(error)
     }
   }, [connection, fail])
 
@@ -101,6 +106,7 @@ export const App = ({ checked, connection, i18nProvider }: AppProps) => {
       ...provider,
       login: async (params) => {
         const answer: unknown = await provider.login(params)
+        turn.current += 1
         signIns.postMessage("signedIn")
         await describe()
         return answer
@@ -109,6 +115,7 @@ export const App = ({ checked, connection, i18nProvider }: AppProps) => {
       logout: async (params) => {
         const everywhere = isObject(params) && params["everywhere"] === true
         let unfinished: Unfinished | undefined
+        turn.current += 1
         try {
           await provider.logout({ everywhere })
         } catch (error) {
@@ -127,12 +134,13 @@ export const App = ({ checked, connection, i18nProvider }: AppProps) => {
   }, [connection, describe])
 
   const begin = useCallback(async (asked?: Promise<void>) => {
+    const begun = turn.current
     try {
       await (asked ?? patiently(() => connection.authProvider.checkAuth({})))
     } catch (error) {
-      return fail(error)
+      return turn.current === begun ? fail(error) : undefined
     }
-    await describe()
+    if (turn.current === begun) await describe()
   }, [connection, describe, fail])
   useEffect(() => {
     const start = async () => {

@@ -5,7 +5,7 @@ import type { Page } from "playwright-core"
 import { builtExplorer } from "../../../scripts/explorer.ts"
 import { EmbeddedStore, KernelEngine, Model, Resource } from "../../../src/index.ts"
 import { inBrowser } from "../../../test/support/browser.ts"
-import { library } from "./library.ts"
+import { library, password } from "./library.ts"
 import { opened, signIn } from "./pages.ts"
 
 class Account extends Model.Class<Account>()("Account", { id: Model.id(), name: Schema.String }) {}
@@ -27,6 +27,22 @@ const editing = (...where: Parameters<typeof opened>) =>
       await explorer.page.clock.install()
       await signIn(explorer, "editor")
     }))
+
+/** Holds answers of the service to one caller; `begun` when there is one. */
+const hold = async (page: Page, url: string) => {
+  const [begun, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  let caller: string | undefined
+  await page.route(url, async (route) => {
+    const { authorization } = await route.request().allHeaders()
+    caller ??= authorization
+    if (authorization !== caller) return route.continue()
+    const response = await route.fetch()
+    begun.resolve()
+    await released.promise
+    await route.fulfill({ response })
+  })
+  return { begun: begun.promise, release: released.resolve }
+}
 
 const unanswered = (page: Page) => page.getByText("The service has not answered your sign-out")
 
@@ -144,6 +160,60 @@ inBrowser("The explorer", (open) => {
         assert.strictEqual(await page.getByRole("link", { name: "Tea" }).count(), 0)
       })
       assert.deepStrictEqual(explorer.problems, [])
+    }))
+
+  it.live("shows nothing of what the service has said to somebody, and arrives when somebody else has signed in", () =>
+    Effect.gen(function*() {
+      const { baseUrl } = yield* library
+      const explorer = yield* opened(open, baseUrl)
+      const { page } = explorer
+      yield* Effect.promise(async () => {
+        await signIn(explorer, "editor")
+        // In another language, the service is asked again what it has.
+        const held = await hold(page, "**/meta")
+        await page.getByRole("button", { name: "English" }).click()
+        await page.getByRole("menuitem", { name: "Deutsch" }).click()
+        await held.begun
+        await page.getByRole("button", { name: "Konto" }).click()
+        await page.getByRole("menuitem", { name: "Abmelden", exact: true }).click()
+        await page.getByLabel("Benutzername").fill("reader@example.com")
+        await page.getByLabel("Passwort").fill(password)
+        await page.getByRole("button", { name: "Anmelden" }).click()
+        const books = page.getByRole("menuitem", { name: "Bücher" })
+        await books.waitFor()
+        held.release()
+        await books.click()
+        await page.getByRole("heading", { name: "Bücher", exact: true }).waitFor()
+        // Readers see no genres.
+        assert.strictEqual(await page.locator("a[href='#/genres']").count(), 0)
+      })
+      assert.deepStrictEqual(explorer.problems, [])
+    }))
+
+  it.live("writes nothing as who has signed in since somebody has saved, signed out, and waited for an answer", () =>
+    Effect.gen(function*() {
+      const { baseUrl, editor } = yield* library
+      const { result } = yield* editor.authors.create({ payload: { name: "Ann" } })
+      const explorer = yield* opened(open, baseUrl, `#/authors/${result}`)
+      const { page } = explorer
+      const written: Array<string> = []
+      page.on("request", (request) => {
+        if (request.method() === "PATCH") written.push(request.url())
+      })
+      yield* Effect.promise(async () => {
+        await signIn(explorer, "editor")
+        await page.getByLabel("Name *").fill("Another")
+        const held = await hold(page, "**/authors/*")
+        await page.getByRole("button", { name: "Save" }).click()
+        await held.begun
+        await choose(page, "Logout")
+        await page.getByLabel("Username").waitFor()
+        await signIn(explorer, "editor")
+        held.release()
+        await page.getByRole("menuitem", { name: "Books" }).click()
+        await page.getByRole("heading", { name: "Books", exact: true }).waitFor()
+      })
+      assert.deepStrictEqual([written, explorer.problems], [[], []])
     }))
 
   it.live("leads from the page of the account to the sign-in once this is over", () =>

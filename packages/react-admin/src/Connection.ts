@@ -108,10 +108,13 @@ export const connect = (options: ConnectOptions): KernelConnection => {
     return reading
   }
   const describeNow = async (signal?: AbortSignal): Promise<ServiceDescription> => {
+    // What is read in several requests is of one caller.
+    const own = caller.ofNow()
     const found = await document(signal)
     const metadata = await Promise.all(
       Array.from(resourcesIn(found), async ([name, path]): Promise<readonly [string, Json] | undefined> => {
-        const meta = await caller.json({ path, signal }).catch((error: unknown) => {
+        const meta = await own.json({ path, signal }).catch((error: unknown) => {
+          if (error instanceof Superseded) throw error
           // Where the document is not the caller's own, it has resources that the caller does not see.
           if (error instanceof KernelError && (error.status === 401 || error.status === 403)) return undefined
           throw error

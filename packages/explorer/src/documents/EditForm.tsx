@@ -45,6 +45,15 @@ export const EditForm = ({ document, isDeleted, isEditable, onSaved }: EditFormP
     begin(document)
   }, [begin, document, isChanged])
 
+  // Who has signed out has left it.
+  const isLeft = useRef(false)
+  useEffect(() => {
+    isLeft.current = false
+    return () => {
+      isLeft.current = true
+    }
+  }, [])
+
   const write = async (from: Document, values: { readonly [field: string]: unknown }) => {
     if (!await form.trigger()) return
     const data = { ...from, ...changesOf(fields, from, values) }
@@ -54,6 +63,8 @@ export const EditForm = ({ document, isDeleted, isEditable, onSaved }: EditFormP
       if (!isVersioned && from === base) {
         // A document without versions: at least what was changed until now is seen.
         const { data: now } = await dataProvider.getOne<Document>(name, { id: document.id })
+        // It would be written as whoever has signed in since.
+        if (isLeft.current) return
         if (Object.keys(changesOf(fields, from, now)).length > 0) return setTheirs(now)
       }
       const { data: saved } = await dataProvider.update<Document>(name, { id: document.id, data, previousData: from })
