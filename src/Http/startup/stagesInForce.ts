@@ -63,5 +63,5 @@ const tracing = Layer.unwrap(
   Effect.map(KernelConfig.telemetry, ({ endpoint, signals }) =>
     endpoint === undefined || !signals.includes("traces")
       ? Layer.empty
-      : Layer.succeed(Tracer.Tracer, Tracer.make(Tracer.nativeTracer)))
+      : Layer.succeed(Tracer.Tracer, { ...Tracer.nativeTracer }))
 )

@@ -166,7 +166,7 @@ describe("appkernel routes --stages", () => {
           configured(variablesOf(choice)),
           // `launch` provides them.
           Layer.succeed(AccessLogger, { write: () => {} }),
-          choice.traces ? Layer.succeed(Tracer.Tracer, Tracer.make(Tracer.nativeTracer)) : Layer.empty
+          choice.traces ? Layer.succeed(Tracer.Tracer, { ...Tracer.nativeTracer }) : Layer.empty
         ])
       ),
     { arbitrary: { runs: 20 } }
