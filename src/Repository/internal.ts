@@ -32,7 +32,12 @@ export { CountsOperations } from "@appkernel/document-store/shared"
 export { makeRetry } from "@appkernel/document-store/shared"
 export { withTransactionId } from "@appkernel/document-store/shared"
 export { applyPatch } from "./repository/applyPatch.ts"
-export { documentOperationsOf, type DocumentReads, storedFieldsOf } from "./repository/documentOperations.ts"
+export {
+  documentOperationsOf,
+  type DocumentReads,
+  mayFindAtOnce,
+  storedFieldsOf
+} from "./repository/documentOperations.ts"
 export { beginVersions } from "./versions/begin.ts"
 
 // The sizes of pictures, for those who have some.

@@ -60,11 +60,7 @@ export class DocumentStore extends Context.Service<DocumentStore, {
    */
   readonly isolation: "snapshot" | "serializable"
   /** Finds the document with this `_id`, if it matches the filter. Returns `undefined` if there is none. */
-  readonly findById: (
-    collection: string,
-    id: unknown,
-    options?: FindByIdOptions
-  ) => Effect.Effect<Document | undefined, ReadError>
+  readonly findById: FindById
   /** Finds the matching documents. All are held in memory, so bound their number by `limit`, or use `stream`. */
   readonly find: (
     collection: string,
@@ -245,3 +241,18 @@ export class DocumentStore extends Context.Service<DocumentStore, {
     options?: ValidatorOptions
   ) => Effect.Effect<void, ReadError>
 }>()("@appkernel/document-store/DocumentStore") {}
+
+/**
+ * Finds a document by its `_id`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface FindById {
+  (collection: string, id: unknown, options?: FindByIdOptions): Effect.Effect<Document | undefined, ReadError>
+  /**
+   * Finds the document without a fiber, as the effect does outside of transactions. Returns `undefined` if there is none, and where
+   * the effect would fail. A store that has to wait for its documents does not have it.
+   */
+  readonly atOnce?: ((collection: string, id: unknown) => Document | undefined) | undefined
+}

@@ -12,12 +12,17 @@ export const requestIdOf = (request: HttpServerRequest.HttpServerRequest): strin
 }
 
 /** {@link requestIdOf} for the last use of a request, which does not store a new identifier. */
-export const lastRequestIdOf = (request: HttpServerRequest.HttpServerRequest): string =>
-  existingIdOf(request) ?? randomUUID()
+export const lastRequestIdOf = (request: Identified): string => existingIdOf(request) ?? randomUUID()
 
-const existingIdOf = ({ headers, source }: HttpServerRequest.HttpServerRequest): string | undefined => {
+/** What the identifier is of: Effect's request, or the headers and the message of Node's. */
+interface Identified {
+  readonly headers: { readonly [name: string]: unknown }
+  readonly source: object
+}
+
+const existingIdOf = ({ headers, source }: Identified): string | undefined => {
   const header = headers["x-request-id"]
-  return header !== undefined && safeId.test(header) ? header : generated.get(source)
+  return typeof header === "string" && safeId.test(header) ? header : generated.get(source)
 }
 
 /** Spaces, quotes and line breaks would allow a client to forge log lines. */

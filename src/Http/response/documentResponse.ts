@@ -21,42 +21,21 @@ export const documentResponses = ({ model, respondBadRequest }: {
   readonly model: Model.Any
   readonly respondBadRequest: BadRequestResponder
 }) => {
-  const isVersioned = managedField(model, "version") !== undefined
-  const updatedField = managedField(model, "updated")
+  const answerOf = documentAnswers(model)
   return (
     representation: DocumentRepresentation,
     document: Document,
     headers: preconditions.Headers,
     fiber: Fiber.Fiber<unknown, unknown>,
-    { embedded, fields }: { readonly embedded: WireText | undefined; readonly fields: UrlQuery.UrlQuery["fields"] }
+    selected: Selected
   ): ResponseEffect => {
-    const own = representation.wireOf(fields)(document, true)
-    if (own === undefined) return representation.corrupt(document)
-    // The tag is that of the whole document, so that it is one of the preconditions of a write.
-    const whole = fields === undefined || !isVersioned ? own : representation.wireOf()(document, true)
-    const wire = embedded === undefined ? own : embeddedInto(own, embedded)
-    const etag = isVersioned && whole !== undefined
-      ? etagOf(contentOf(whole), embedded && contentOf(embedded))
-      : undefined
-    // Embedded documents change at other times.
-    const lastModified = embedded !== undefined || updatedField === undefined ||
-        !representation.shows(document, updatedField)
-      ? undefined
-      : preconditions.lastModifiedOf(
-        document[updatedField],
-        fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
-      )
-    const tags = {
-      ...(etag === undefined ? undefined : { etag }),
-      ...(lastModified === undefined ? undefined : { "last-modified": lastModified })
-    }
+    const clock = fiber.getRef(Clock.Clock)
+    const answer = answerOf(representation, document, clock, selected)
+    if (answer === undefined) return representation.corrupt(document)
+    const { etag, lastModified, tags, wire } = answer
     if (
       headers["if-modified-since"] !== undefined && headers["if-match"] === undefined &&
-      preconditions.isNotModifiedSince(
-        headers,
-        lastModified,
-        fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
-      )
+      preconditions.isNotModifiedSince(headers, lastModified, clock.currentTimeMillisUnsafe())
     ) {
       return Effect.succeed(HttpServerResponse.empty({ status: 304, headers: tags }))
     }
@@ -73,5 +52,61 @@ export const documentResponses = ({ model, respondBadRequest }: {
       case "proceed":
         return Effect.succeed(responses.wireJson(wire, 200, tags))
     }
+  }
+}
+
+/** Responds with a whole document without preconditions; `undefined` for one that does not match the model. */
+export const plainDocumentResponses = (model: Model.Any) => {
+  const answerOf = documentAnswers(model)
+  return (
+    representation: DocumentRepresentation,
+    document: Document,
+    clock: Clock.Clock
+  ): HttpServerResponse.HttpServerResponse | undefined => {
+    const answer = answerOf(representation, document, clock, wholeDocument)
+    return answer && responses.wireJson(answer.wire, 200, answer.tags)
+  }
+}
+
+// internal
+
+interface Selected {
+  readonly embedded?: WireText | undefined
+  readonly fields?: UrlQuery.UrlQuery["fields"]
+}
+
+const wholeDocument: Selected = {}
+
+/** The text of a document with the headers that tell its state. */
+const documentAnswers = (model: Model.Any) => {
+  const isVersioned = managedField(model, "version") !== undefined
+  const updatedField = managedField(model, "updated")
+  return (
+    representation: DocumentRepresentation,
+    document: Document,
+    clock: Clock.Clock,
+    { embedded, fields }: Selected
+  ) => {
+    const own = representation.wireOf(fields)(document, true)
+    if (own === undefined) return undefined
+    // The tag is that of the whole document, so that it is one of the preconditions of a write.
+    const whole = fields === undefined || !isVersioned ? own : representation.wireOf()(document, true)
+    const wire = embedded === undefined ? own : embeddedInto(own, embedded)
+    const etag = isVersioned && whole !== undefined
+      ? etagOf(contentOf(whole), embedded && contentOf(embedded))
+      : undefined
+    // Embedded documents change at other times.
+    const lastModified = embedded !== undefined || updatedField === undefined ||
+        !representation.shows(document, updatedField)
+      ? undefined
+      : preconditions.lastModifiedOf(
+        document[updatedField],
+        clock.currentTimeMillisUnsafe()
+      )
+    const tags = {
+      ...(etag === undefined ? undefined : { etag }),
+      ...(lastModified === undefined ? undefined : { "last-modified": lastModified })
+    }
+    return { etag, lastModified, tags, wire }
   }
 }

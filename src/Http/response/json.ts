@@ -3,6 +3,7 @@ import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequ
 import * as HttpBody from "effect/http/HttpBody"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import type { ServerResponse } from "node:http"
 import { quote } from "../../internal/json.ts"
 import type { FieldProblem } from "../../Model/internal.ts"
 import { WireResponse } from "../request/wireResponse.ts"
@@ -37,6 +38,17 @@ export const prepareWire = (
   if (!(body instanceof WireBody)) return
   const response = NodeHttpServerRequest.toServerResponse(request)
   if (response instanceof WireResponse) response.sendTextOf(body)
+}
+
+/** Sends a response of {@link wireJson} as the platform does. */
+export const sendWireJson = (
+  { body, headers, status }: HttpServerResponse.HttpServerResponse,
+  response: ServerResponse
+): void => {
+  if (body instanceof WireBody && response instanceof WireResponse) response.sendTextOf(body)
+  response.writeHead(status, headers)
+  if (body._tag === "Uint8Array") response.end(body.text ?? body.body)
+  else response.end()
 }
 
 type Headers = { readonly [name: string]: string }

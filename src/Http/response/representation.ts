@@ -35,7 +35,11 @@ export interface DocumentRepresentation {
 }
 
 /** The representation of a resource's documents for the caller of the fiber's request. */
-export type Representations = (fiber: Fiber.Fiber<unknown, unknown>) => DocumentRepresentation
+export interface Representations {
+  (fiber: Fiber.Fiber<unknown, unknown>): DocumentRepresentation
+  /** The representation for all callers, if it does not depend on them. */
+  readonly forAll?: DocumentRepresentation
+}
 
 /** Logs the identifiers of documents that do not fit the model. */
 export const logUnreadable = (model: Model.Any, documents: ReadonlyArray<Document>): Effect.Effect<void> =>
@@ -137,7 +141,10 @@ export const representationsOf = (
   const sharedBy = memoize((links: Links.CallerLinks): DocumentRepresentation =>
     representationFor(same ?? { isShown: () => true, form, formOf: () => form }, links)
   )
-  if (!isViewed) return constant(sharedBy(resourceLinks.all))
+  if (!isViewed) {
+    const forAll = sharedBy(resourceLinks.all)
+    return Object.assign(() => forAll, { forAll })
+  }
   return same === undefined
     ? (fiber) => ({ ...sharedBy(linksOf(fiber)), isShown: view.of(fiber).isShown })
     : (fiber) => sharedBy(linksOf(fiber))

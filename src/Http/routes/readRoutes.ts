@@ -13,7 +13,7 @@ import type { FieldProblem } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import type * as Cursor from "../../Repository/Cursor.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
-import { documentCodec, documentOperationsOf, type DocumentReads } from "../../Repository/internal.ts"
+import { documentCodec, documentOperationsOf, type DocumentReads, identifierOf } from "../../Repository/internal.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import { listTypes } from "../description/listTypes.ts"
 import { encoded } from "../description/pathShape.ts"
@@ -33,9 +33,10 @@ import { queryReader } from "../query/parameterReader.ts"
 import { namingOf } from "../query/partlyHiddenFields.ts"
 import * as UrlQuery from "../query/urlQuery.ts"
 import { preferred } from "../request/accept.ts"
+import { type AtOnce, withAtOnce } from "../request/atOnce.ts"
 import type { Column } from "../response/columns.ts"
 import { writeDocument } from "../response/documentJson.ts"
-import { documentResponses } from "../response/documentResponse.ts"
+import { documentResponses, plainDocumentResponses } from "../response/documentResponse.ts"
 import type { HandlerFailure, ResponseEffect } from "../response/handlerFailures.ts"
 import * as Links from "../response/links.ts"
 import { addAll, type ListResponse, type ListResponses } from "../response/listResponse.ts"
@@ -63,7 +64,7 @@ export const readRoutes = (
   return {
     embeddable: context,
     list: listRoute(context),
-    get: getRoute(context),
+    get: withAtOnce(getRoute(context), getAtOnce(context)),
     aggregate: aggregateRoute(context),
     changes: changesRouteOf(context)
   }
@@ -198,6 +199,20 @@ export const getRoute = (context: ReadContext): ResponseEffect => {
       )
     return runBefore(context, Option.some(id), expanding(context, expand, answer))
   })
+}
+
+/** {@link getRoute} for plain requests; `undefined` if it needs a fiber: for hooks, for the caller, or for the store. */
+const getAtOnce = ({ after, before, documents, model, representations }: ReadContext): AtOnce | undefined => {
+  const { findAtOnce } = documents
+  const { forAll } = representations
+  if (findAtOnce === undefined || forAll === undefined || before !== undefined || after !== undefined) return undefined
+  const { parse } = identifierOf(model)
+  const responseOf = plainDocumentResponses(model)
+  return ({ clock, params }) => {
+    const id = parse(params["id"] ?? "")
+    const document = id === undefined ? undefined : findAtOnce(id)
+    return document && responseOf(forAll, document, clock)
+  }
 }
 
 /** Selects all fields: the query of a document's URL without parameters. */

@@ -24,6 +24,7 @@ import type { Limits } from "../KernelConfig.ts"
 import type { Live } from "../live/live.ts"
 import type { Watchable } from "../live/watchRoute.ts"
 import { queryReader } from "../query/parameterReader.ts"
+import { atOnceOf, withAtOnce } from "../request/atOnce.ts"
 import type { ResponseEffect } from "../response/handlerFailures.ts"
 import { withoutProperties } from "../response/hiddenNames.ts"
 import * as responses from "../response/json.ts"
@@ -280,10 +281,14 @@ const unlessReserved = (
   const allowed = new Map(
     others.map((other) => [other.reserved, allowedOf(other.method === "GET" ? ["GET", "QUERY"] : [other.method])])
   )
-  return withIdParameter((id) => {
-    const methods = allowed.get(id)
-    return methods === undefined ? handler : errorResponses.notAllowed(method, `${path}/${id}`, methods)
-  })
+  const atOnce = atOnceOf(handler)
+  return withAtOnce(
+    withIdParameter((id) => {
+      const methods = allowed.get(id)
+      return methods === undefined ? handler : errorResponses.notAllowed(method, `${path}/${id}`, methods)
+    }),
+    atOnce && ((request) => allowed.has(request.params["id"] ?? "") ? undefined : atOnce(request))
+  )
 }
 
 /** The metadata, which says what else the registration serves to its caller. */

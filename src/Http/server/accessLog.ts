@@ -12,6 +12,7 @@ import * as Exit from "effect/Exit"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
+import type { AtOnce } from "../request/atOnce.ts"
 import { lastRequestIdOf } from "../request/requestId.ts"
 import type { ClientAddressOf } from "./clientAddress.ts"
 
@@ -82,3 +83,27 @@ export const accessLogged = <E, R>(
       return undefined
     })
   })
+
+/**
+ * {@link accessLogged} for what is answered without a fiber, whose callers are not known.
+ *
+ * @internal
+ */
+export const accessLoggedAtOnce =
+  (inner: AtOnce, log: AccessLog, clientAddressOf: ClientAddressOf): AtOnce => (request) => {
+    const { clock, message, route } = request
+    const start = clock.currentTimeNanosUnsafe()
+    const response = inner(request)
+    if (response === undefined) return undefined
+    log.write({
+      time: clock.currentTimeMillisUnsafe(),
+      requestId: lastRequestIdOf({ headers: message.headers, source: message }),
+      method: "GET",
+      address: clientAddressOf(message),
+      route,
+      status: response.status,
+      duration: Number(clock.currentTimeNanosUnsafe() - start) / 1_000_000,
+      subject: undefined
+    })
+    return response
+  }

@@ -24,6 +24,7 @@ export interface RequestGate {
  * - A pipelined request waits until the previous responses on its connection are written, unless all these requests are
  *   safe (RFC 9112, section 9.3.2). The connection is paused meanwhile, so the number of waiting requests is bounded.
  * - A {@link RequestGate} decides when a request begins.
+ * - What {@link RequestListener.answersAtOnce} answers is kept from the listeners of requests.
  * - Requests wait for the first request listener, where Node would leave them unanswered, and until
  *   {@link RequestListener.resumeRequests} after {@link RequestListener.pauseRequests}.
  */
@@ -32,6 +33,8 @@ export class RequestListener<Response extends typeof OrderedResponse<IncomingMes
   Response
 > {
   gate: RequestGate | undefined
+  /** Answers a request before its listeners, or returns `false` and has done nothing. */
+  answersAtOnce: ((request: IncomingMessage, response: ServerResponse) => boolean) | undefined
   /** The requests that wait; `undefined` while none has to. */
   #paused: Array<() => void> | undefined = []
 
@@ -44,6 +47,16 @@ export class RequestListener<Response extends typeof OrderedResponse<IncomingMes
       process.nextTick(() => this.resumeRequests())
     }
     this.on("newListener", resume)
+  }
+
+  /** Listeners get what is not answered at once. The event is emitted for each request: instrumentations wait for it. */
+  override on(event: string, listener: (...values: ReadonlyArray<never>) => void): this {
+    if (event !== "request") return Reflect.apply(super.on.bind(this), this, [event, listener])
+    const listening = (request: IncomingMessage, response: ServerResponse): void => {
+      if (this.answersAtOnce?.(request, response) !== true) Reflect.apply(listener, this, [request, response])
+    }
+    // Node removes a listener by this property, too.
+    return super.on(event, Object.assign(listening, { listener }))
   }
 
   pauseRequests(): void {

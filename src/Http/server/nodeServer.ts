@@ -43,6 +43,7 @@ const probeInterval = 250
  */
 export interface HttpServer extends Server {
   gate: RequestGate | undefined
+  answersAtOnce: ((request: IncomingMessage, response: ServerResponse) => boolean) | undefined
   /** Makes `listen` only store the address, unless its port is 0, since the platform calls it before any route is ready. */
   readonly hold: () => void
   /** Starts to listen on the stored address, and to answer requests, and reports the result. */

@@ -7,7 +7,7 @@ import type { Socket } from "node:net"
 import { performance } from "node:perf_hooks"
 // Tests may replace the global `setImmediate`.
 import { setImmediate, setTimeout } from "node:timers"
-import { type RequestGate, unwrittenResponse } from "./dispatch.ts"
+import { type OrderedResponse, type RequestListener, unwrittenResponse } from "./dispatch.ts"
 import { refusalsOf, secondsOf } from "./overload.ts"
 
 /** Which requests are answered first while a service is overloaded. */
@@ -236,9 +236,7 @@ class Pauses {
 }
 
 /** A server with a gate, which each request passes before it is handled. */
-interface Gated {
-  gate: RequestGate | undefined
-}
+type Gated = Pick<RequestListener<typeof OrderedResponse<IncomingMessage>>, "answersAtOnce" | "gate">
 
 const servers = new WeakMap<HttpServer.HttpServer["Service"], Gated>()
 
@@ -246,6 +244,9 @@ const servers = new WeakMap<HttpServer.HttpServer["Service"], Gated>()
 export const gated = (server: HttpServer.HttpServer["Service"], node: Gated): void => {
   servers.set(server, node)
 }
+
+/** Node's server of the current one. */
+export const nodeServerOf = Effect.map(HttpServer.HttpServer, (server) => servers.get(server))
 
 /** A response that needs no fiber. */
 interface EarlyResponse {

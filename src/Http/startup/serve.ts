@@ -14,6 +14,7 @@ import { keepSignIn } from "../../Security/SignIns.ts"
 import { mayConvert } from "../request/costlyValues.ts"
 import { ErrorFormat } from "../response/problemDetails.ts"
 import { addressOfRequest } from "../server/clientAddress.ts"
+import { answerAtOnce } from "./answersAtOnce.ts"
 import { compose } from "./composition.ts"
 import type { ServiceParts } from "./engineParts.ts"
 import { respondingOf, servingOf } from "./stages.ts"
@@ -42,6 +43,8 @@ export const serve = Effect.fnUntraced(function*(parts: ServiceParts) {
       Context.add(HttpServerRequest.MaxBodySize, ByteSize.bytes(limits.maxBodySize))
     )
   )
+  // After the server serves, so that it ends before.
+  yield* answerAtOnce(surroundings)
   if (parts.registrations.some((one) => one._tag === "Resource" && filesOf(one.model) !== undefined)) {
     const { sweeping } = yield* Effect.promise(() => import("./sweeping.ts"))
     yield* sweeping

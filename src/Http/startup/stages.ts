@@ -10,16 +10,17 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import { folded, type Stage } from "../../internal/stages.ts"
+import { folded, foldedAtOnce, type Stage } from "../../internal/stages.ts"
 import { textOfKey } from "../../internal/texts.ts"
 import type { DocumentStore } from "../../Repository/DocumentStore.ts"
+import { type AtOnce, atOnceOf, unchanged } from "../request/atOnce.ts"
 import { askedByBody } from "../response/askedByBody.ts"
 import { cached } from "../response/caching.ts"
 import { withCors } from "../routes/cors.ts"
 import { routed, withErrorResponses } from "../routes/errorBoundary.ts"
 import { withResponseTimeout } from "../routes/responseTimeout.ts"
 import { type Responding, withAccepted, withTransaction } from "../routes/route.ts"
-import { accessLogged } from "../server/accessLog.ts"
+import { accessLogged, accessLoggedAtOnce } from "../server/accessLog.ts"
 import { bounded } from "../server/overload.ts"
 import { shed } from "../server/shedding.ts"
 import { withMeasuring } from "./monitored.ts"
@@ -30,7 +31,7 @@ type Started = Effect.Effect<void, never, DocumentStore | HttpServer.HttpServer 
 /** Starts to serve, by what serves an answer until the scope ends. */
 type Serving = (serve: (answer: Answer) => Started) => Started
 
-export const serviceStages: ReadonlyArray<Stage<ServiceSurroundings, Serving>> = [
+export const serviceStages: ReadonlyArray<Stage<ServiceSurroundings, Serving, AtOnce>> = [
   {
     name: "queue",
     does: "Lets a request wait while the processor is busy, and answers 503 to one that has waited too long.",
@@ -42,7 +43,8 @@ export const serviceStages: ReadonlyArray<Stage<ServiceSurroundings, Serving>> =
         const options = { maxDelay, priorityOf, probes: new Set(probes.keys()), refusal, retryAfter }
         // After the server serves, so that it ends before the server waits for its last responses.
         return (inner) => (serve) => Effect.andThen(inner(serve), shed(options))
-      })
+      }),
+    atOnce: () => unchanged
   },
   {
     name: "probes",
@@ -58,7 +60,8 @@ export const serviceStages: ReadonlyArray<Stage<ServiceSurroundings, Serving>> =
       probes.size === 0 ? undefined : loading(
         () => import("../monitoring/health.ts"),
         ({ answeredFirst }, next) => answeredFirst(next, probes)
-      )
+      ),
+    atOnce: ({ probes }) => (inner) => (request) => probes.has(request.message.url ?? "") ? undefined : inner(request)
   },
   {
     name: "compression",
@@ -86,7 +89,9 @@ export const serviceStages: ReadonlyArray<Stage<ServiceSurroundings, Serving>> =
     does: "Writes a line of the log: route, status, time and caller.",
     when: "the layer of the engine, which `launch` runs",
     before: { concurrency: "what is refused has a line, too", CORS: "a preflight has a line, too" },
-    wrap: ({ clientAddressOf, log }) => using(log, (log) => pure((next) => accessLogged(next, log, clientAddressOf)))
+    wrap: ({ clientAddressOf, log }) => using(log, (log) => pure((next) => accessLogged(next, log, clientAddressOf))),
+    atOnce: ({ clientAddressOf, log }) =>
+      using(log, (log) => (inner) => accessLoggedAtOnce(inner, log, clientAddressOf))
   },
   {
     name: "metrics",
@@ -128,7 +133,8 @@ export const serviceStages: ReadonlyArray<Stage<ServiceSurroundings, Serving>> =
     when: "`server.response_timeout`",
     before: { routing: "all that follows has this time together" },
     wrap: ({ errorResponses, responseTimeout }) =>
-      using(responseTimeout, (time) => pure((next) => withResponseTimeout(next, time, errorResponses)))
+      using(responseTimeout, (time) => pure((next) => withResponseTimeout(next, time, errorResponses))),
+    atOnce: () => unchanged
   },
   {
     name: "routing",
@@ -136,7 +142,9 @@ export const serviceStages: ReadonlyArray<Stage<ServiceSurroundings, Serving>> =
       "Answers 400 to a URL that can't be read or has too many parameters, 404, 405 and `OPTIONS`, and 500 for a header that can't be sent.",
     when: "always",
     before: { "layers of use": "their failures become responses" },
-    wrap: (service) => pure((next) => routed(next, service))
+    wrap: (service) => pure((next) => routed(next, service)),
+    // The route is found before.
+    atOnce: () => unchanged
   },
   {
     name: "layers of use",
@@ -160,7 +168,7 @@ interface Served {
   readonly service: RouteSurroundings
 }
 
-export const routeStages: ReadonlyArray<Stage<Served, Answer>> = [
+export const routeStages: ReadonlyArray<Stage<Served, Answer, AtOnce>> = [
   {
     name: "concurrency",
     does: "Handles so many requests of the route at once, and answers 503 to the others.",
@@ -201,7 +209,8 @@ export const routeStages: ReadonlyArray<Stage<Served, Answer>> = [
     when: "`timeout` of the registration",
     before: { authentication: "the check of credentials is part of this time" },
     wrap: ({ route: { timeout }, service: { errorResponses } }) =>
-      using(timeout, (timeout) => (next) => withResponseTimeout(next, timeout, errorResponses))
+      using(timeout, (timeout) => (next) => withResponseTimeout(next, timeout, errorResponses)),
+    atOnce: () => unchanged
   },
   {
     name: "audit",
@@ -235,7 +244,9 @@ export const routeStages: ReadonlyArray<Stage<Served, Answer>> = [
     when: "always",
     before: { permission: "it fails for a caller who may not", accept: "it fails for a type that is not there" },
     wrap: ({ route: { respondBadRequest }, service: { errorResponses } }) => (next) =>
-      withErrorResponses(next, respondBadRequest, errorResponses)
+      withErrorResponses(next, respondBadRequest, errorResponses),
+    // What fails has a fiber.
+    atOnce: () => unchanged
   },
   {
     name: "permission",
@@ -275,13 +286,19 @@ export const routeStages: ReadonlyArray<Stage<Served, Answer>> = [
     does: "Answers 406 to a client that accepts no type of the response.",
     when: "the endpoints of registrations",
     before: { "parameters of the body": "no body is parsed for nothing" },
-    wrap: ({ route: { accepted } }) => using(accepted, (accepted) => (next) => withAccepted(next, accepted))
+    wrap: ({ route: { accepted } }) => using(accepted, (accepted) => (next) => withAccepted(next, accepted)),
+    atOnce: ({ route: { accepted } }) =>
+      using(
+        accepted,
+        ({ includes }) => (inner) => (request) => includes(request.message.headers.accept) ? inner(request) : undefined
+      )
   },
   {
     name: "parameters of the body",
     does: "Reads the parameters of a `QUERY`, or of a `POST` that asks the same.",
     when: "the endpoints of registrations, for `GET`",
-    wrap: ({ route: { asked }, service: { limits } }) => using(asked, () => (next) => askedByBody(next, limits))
+    wrap: ({ route: { asked }, service: { limits } }) => using(asked, () => (next) => askedByBody(next, limits)),
+    atOnce: () => unchanged
   },
   {
     name: "transaction number",
@@ -309,6 +326,13 @@ export const respondingOf = (route: ServedRoute, service: RouteSurroundings): Re
   // The error responses are always on, and requests inherit the context of the server's fiber, which has the store.
   // @effect-diagnostics-next-line unsafeEffectTypeAssertion:off
   folded<Served, Answer>(routeStages, { route, service }, route.handler) as Responding
+
+/** How a route responds to plain requests; `undefined` if its handler, or a stage that is on, needs a fiber. */
+export const respondingAtOnceOf = (route: ServedRoute, service: ServiceSurroundings): AtOnce | undefined => {
+  const handler = atOnceOf(route.handler)
+  const responding = handler && foldedAtOnce(routeStages, { route, service }, handler)
+  return responding && foldedAtOnce(serviceStages, service, responding)
+}
 
 /** Starts a service: its router, in the stages that are on. */
 export const servingOf = (service: ServiceSurroundings): Serving =>

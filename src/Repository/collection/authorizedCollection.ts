@@ -107,6 +107,8 @@ export const authorized = (
     runStream: (_, operation) => Effect.succeed(all.runStream(operation))
   })
   return collectionOfRunner({
+    // Who reads without a fiber has no caller.
+    findAtOnce: all.findAtOnce,
     run: (operation) =>
       Effect.withFiber((fiber) => {
         const decision = fiber.getRef(AccessDecision)

@@ -150,6 +150,8 @@ export type StreamOperation = Aggregation | CollectionOperation<"stream">
 export interface Runner {
   readonly run: <N extends Name>(operation: CollectionOperation<N>) => Outcome<N>
   readonly runStream: (operation: StreamOperation) => Stream.Stream<Document, ReadError>
+  /** `FindById.atOnce` of the store, where nothing that the operation meets before it adds anything. */
+  readonly findAtOnce?: ((id: unknown) => Document | undefined) | undefined
 }
 
 /** What belongs to a caller without an operation on documents: what their row filters say, and their audit log. */
@@ -169,11 +171,12 @@ export type ModelCollection = ReturnType<typeof collectionOfRunner>
 
 /** The collection, with methods for reads and inserts. */
 export const collectionOfRunner = (
-  { run, runStream }: Runner,
+  { findAtOnce, run, runStream }: Runner,
   { isLimited, note = unnoted, statesOf }: Limits = noLimits
 ) => ({
   run,
   runStream,
+  findAtOnce,
   note,
   isLimited,
   statesOf,

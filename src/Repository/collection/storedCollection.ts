@@ -76,7 +76,9 @@ export const storeRunner = (
     if (filter !== undefined) marked(filter, given === undefined ? conditions : [...conditions, given])
     return stages
   }
+  const { atOnce } = store.findById
   const runner: Runner = {
+    findAtOnce: atOnce && ((id) => atOnce(collection, id)),
     run: (operation) => handlers[operation.name](operation),
     runStream: (operation) =>
       operation.name === "stream"

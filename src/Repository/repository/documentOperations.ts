@@ -2,13 +2,15 @@
  * Operations on stored documents, for the HTTP server: it encodes documents to JSON without making instances, and validates
  * what it receives itself. A repository has them under a private symbol, so its public interface does not have them.
  */
-import type * as Effect from "effect/Effect"
+import { CountsOperations, CurrentStoreOptions, snapshotOf } from "@appkernel/document-store/shared"
+import * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
+import * as Tracer from "effect/Tracer"
 import { modelTypeId } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { ModelError } from "../../Model/ModelError.ts"
 import type { ChangeStreams } from "../changes/changeEvents.ts"
-import type { Privilege, RowFilters } from "../collection/accessDecision.ts"
+import { AccessDecision, type Privilege, type RowFilters } from "../collection/accessDecision.ts"
 import type { Deleted } from "../collection/softDeleteTypes.ts"
 import type { Counted, Document, ReadOptions, StreamOptions, TakeOptions } from "../DocumentStore.ts"
 import type {
@@ -29,6 +31,11 @@ export interface DocumentReads {
     id: unknown,
     options?: ReadOptions & { readonly privilege?: Privilege | undefined }
   ) => Effect.Effect<Document | undefined, ReadError>
+  /**
+   * `findById` without a fiber, for who has no caller, no transaction, no options of the store, and neither a tracer nor metrics.
+   * `undefined` where it can't be: the repository adds something to the read, or the store waits for its documents.
+   */
+  readonly findAtOnce: ((id: unknown) => Document | undefined) | undefined
   /** Whether the caller has row filters. The answer that an identifier is taken would then reveal hidden documents. */
   readonly isLimited: Effect.Effect<boolean, ReadError>
   readonly estimatedCount: Effect.Effect<number, ReadError>
@@ -109,6 +116,15 @@ export interface DocumentRead {
   /** The row filters of the write; `undefined` stands for those of the caller. */
   readonly filters: RowFilters | undefined
 }
+
+/** Whether nothing around the current fiber has a part in what `findAtOnce` reads. */
+export const mayFindAtOnce: Effect.Effect<boolean> = Effect.withFiber((fiber) =>
+  Effect.succeed(
+    !fiber.getRef(CountsOperations) && fiber.getRef(Tracer.Tracer) === Tracer.nativeTracer &&
+      Object.keys(fiber.getRef(CurrentStoreOptions)).length === 0 && snapshotOf(fiber) === undefined &&
+      fiber.getRef(AccessDecision) === undefined
+  )
+)
 
 export interface DocumentOperations<M extends Model.Any>
   extends DocumentReads, DocumentWrites<M["Type"]>, ChangeStreams<M>

@@ -90,6 +90,9 @@ export const makeDocumentReads = (model: Model.Any, documents: ModelCollection, 
       (id, options) =>
         documents.findById(storedId(id), scope === undefined ? options : { ...options, ...scope }, options)
     ),
+    findAtOnce: documents.findAtOnce && scope === undefined
+      ? (id) => documents.findAtOnce?.(storedId(id))
+      : undefined,
     isLimited: documents.isLimited(),
     estimatedCount: Effect.suspend(
       instrumented("estimatedCount", collection, () => documents.estimatedCount(scope))

@@ -108,8 +108,8 @@ const bearer = (
     : Effect.map(token({ subject: role, roles: [role] }), (text) => `Bearer ${Redacted.value(text)}`)
 
 /** Has the stages of a list note when a request meets them, until the scope closes. */
-const noting = <About, Part>(
-  stages: ReadonlyArray<Stage<About, Part>>,
+const noting = <About, Part, AtOnce>(
+  stages: ReadonlyArray<Stage<About, Part, AtOnce>>,
   noted: (name: string, part: Part) => Part
 ) =>
   Effect.forEach(stages, (stage) => {
@@ -202,7 +202,7 @@ describe("The order of stages", () => {
 
   it.effect("ends the queue before the server waits for its last responses", () =>
     Effect.gen(function*() {
-      const node: Parameters<typeof gated>[1] = { gate: undefined }
+      const node: Parameters<typeof gated>[1] = { gate: undefined, answersAtOnce: undefined }
       const queues: Array<boolean> = []
       const note = Effect.sync(() => queues.push(node.gate !== undefined))
       const server = HttpServer.HttpServer.of(HttpServer.make({

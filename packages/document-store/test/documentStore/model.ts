@@ -311,6 +311,8 @@ const query: Some<Step["query"]> = either<Step["query"]>(
       const thing = things.get(id)
       const expected = thing === undefined ? undefined : { ...thing }
       assert.deepStrictEqual(yield* store.findById(name, id), expected, `findById after ${where}`)
+      const { atOnce } = store.findById
+      if (atOnce !== undefined) assert.deepStrictEqual(atOnce(name, id), expected, `findById.atOnce after ${where}`)
     }))
 )
 

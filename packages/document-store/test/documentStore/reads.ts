@@ -24,6 +24,24 @@ export const readContract = (it: Tests) => {
       assert.deepStrictEqual(yield* store.replaceOne(name, {}, { a: 1 }), untouched)
     }))
 
+  it.effect("finds a document without a fiber, if it can: what is committed, and nothing where the effect would fail", () =>
+    Effect.gen(function*() {
+      const stored = [1, "a", new ObjectId("507f1f77bcf86cd799439011"), { a: 1 }, null, day(1)]
+      const { name, store } = yield* collectionOf(stored.map((_id) => ({ _id, n: 1 })))
+      const { atOnce } = store.findById
+      if (atOnce === undefined) return
+      for (const id of [...stored, Long.fromInt(1), 1.5, "b", "\ud800", undefined, () => 1, Symbol("a")]) {
+        const found = yield* Effect.orElseSucceed(store.findById(name, id), () => undefined)
+        assert.deepStrictEqual(atOnce(name, id), found)
+        assert.isUndefined(atOnce(`${name} of nobody`, id))
+      }
+      yield* store.transaction(Effect.gen(function*() {
+        yield* store.updateOne(name, { _id: "a" }, { $set: { n: 2 } })
+        assert.deepStrictEqual(atOnce(name, "a"), { _id: "a", n: 1 })
+      }))
+      assert.deepStrictEqual(atOnce(name, "a"), { _id: "a", n: 2 })
+    }))
+
   it.effect("finds a page and counts all matches, with any index for the order", () =>
     Effect.gen(function*() {
       const documents = Array.from(

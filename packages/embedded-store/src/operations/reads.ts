@@ -64,15 +64,18 @@ export const makeEmbeddedReads = (
   openState: () => ReadState = () => ({ store, catalog, isExpired: () => false, close: () => {} })
 ): EmbeddedReads => {
   const context = { store, catalog }
+  const withId = (name: string, id: unknown) =>
+    runStep(store, "findById", () => documentById(context, name, id, undefined, 0))
   return {
-    findById: (name, id, options) =>
-      options?.filter === undefined
-        ? Effect.suspend(() =>
-          Effect.fromResult(runStep(store, "findById", () => documentById(context, name, id, undefined, 0)))
-        )
-        : withNow((now) =>
-          Effect.fromResult(runStep(store, "findById", () => documentById(context, name, id, options.filter, now)))
-        ),
+    findById: Object.assign(
+      (...[name, id, options]: Parameters<Store["findById"]>) =>
+        options?.filter === undefined
+          ? Effect.suspend(() => Effect.fromResult(withId(name, id)))
+          : withNow((now) =>
+            Effect.fromResult(runStep(store, "findById", () => documentById(context, name, id, options.filter, now)))
+          ),
+      { atOnce: (name: string, id: unknown) => Result.getOrUndefined(withId(name, id)) }
+    ),
     find: (name, options) =>
       options.limit === 0
         ? Effect.succeed([])

@@ -51,6 +51,7 @@ export const fromKeyValue = (
       description: `the embedded store in ${location}`,
       isolation: "serializable",
       ...operations,
+      findById: Object.assign(operations.findById, { atOnce: direct.findById.atOnce }),
       transaction,
       changes: yield* makeChangeLog(gated, catalog, recorder),
       listCollections: Effect.sync(() =>
