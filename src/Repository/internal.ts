@@ -70,7 +70,15 @@ export const declaredQuotas = (stores: Stores, model: ModelLike, quotas: FileQuo
   )
 
 // What callers may do.
-export { allOf, anyOf, conjunctionOf, negated, nothing } from "@appkernel/document-store/shared"
+export {
+  allOf,
+  anyOf,
+  conjunctionOf,
+  fallibleLast,
+  fallibleMatchesLast,
+  negated,
+  nothing
+} from "@appkernel/document-store/shared"
 export { afterCommit } from "@appkernel/document-store/shared"
 export {
   AccessDecision,

@@ -1,14 +1,14 @@
 /** The commands that reach the server: with the options of repositories, and with the values of shard keys. */
-import { assert, it, vi } from "@effect/vitest"
-import { Effect, Layer, Schema, Stream } from "effect"
-import { type CommandStartedEvent, MongoClient } from "mongodb"
+import { assert, it } from "@effect/vitest"
+import { Effect, Schema, Stream } from "effect"
 import * as KernelEngine from "../../src/Http/KernelEngine.ts"
 import * as Index from "../../src/Model/FieldIndex.ts"
 import * as Model from "../../src/Model/Model.ts"
 import * as EmbeddedStore from "../../src/Repository/EmbeddedStore.ts"
 import * as Repository from "../../src/Repository/Repository.ts"
 import { documentOperationsOf } from "../../src/Repository/repository/documentOperations.ts"
-import { type FoundServer, freshStore, onMongo } from "../support/mongo.ts"
+import { onMongo } from "../support/mongo.ts"
+import { observed, type Sent } from "../support/observedStore.ts"
 import { send, serving } from "../support/rest.ts"
 
 class Order extends Model.Class<Order>()("Order", {
@@ -211,27 +211,4 @@ it("refuses writes without an acknowledgement", () => {
     () => Repository.withStoreOptions(Order, { writeConcern: { w: 0 } }),
     "Order can't be written with w: 0: at least one member has to acknowledge a write"
   )
-})
-
-interface Sent {
-  readonly name: string
-  // The driver's own documents, of every shape.
-  // oxlint-disable-next-line typescript/no-explicit-any
-  readonly sent: Record<string, any>
-}
-
-/** A store whose commands are seen, but for those of connections and sessions. */
-const observed = Effect.fnUntraced(function*(server: FoundServer) {
-  const seen: Array<Sent> = []
-  const spy = vi.spyOn(MongoClient.prototype, "connect").mockImplementation(function(this: MongoClient) {
-    spy.mockRestore()
-    this.on("commandStarted", ({ command, commandName }: CommandStartedEvent) => {
-      if (!["ping", "endSessions", "createIndexes", "listIndexes"].includes(commandName)) {
-        seen.push({ name: commandName, sent: command })
-      }
-    })
-    return this.connect()
-  })
-  const context = yield* Layer.build(freshStore(server, "monitorCommands=true"))
-  return { store: Layer.succeedContext(context), commands: Effect.sync(() => seen.splice(0)) }
 })

@@ -3,7 +3,18 @@
  *
  * @since 0.1.0
  */
-export { allOf, anyOf, asStored, conjunctionOf, isAsStored, negated, nothing } from "./shared/filters.ts"
+export { fallibleLast, fallibleMatchesLast, filterOrderOf, holdsLast } from "./shared/filterOrder.ts"
+export {
+  allOf,
+  anyOf,
+  asLast,
+  asStored,
+  conjunctionOf,
+  isAsStored,
+  isLast,
+  negated,
+  nothing
+} from "./shared/filters.ts"
 export { excludeEachOther, isSameIndex, isText, missingIndexesOf, normalised } from "./shared/indexDefinition.ts"
 export { makeSync } from "./shared/indexSync.ts"
 export { CountsOperations, instrumented, instrumentedStream, instrumentedTake } from "./shared/instrumented.ts"

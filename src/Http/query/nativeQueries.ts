@@ -24,7 +24,7 @@ import type * as Result from "effect/Result"
 import type { FieldProblem } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Document, Filter } from "../../Repository/DocumentStore.ts"
-import { conjunctionOf } from "../../Repository/internal.ts"
+import { conjunctionOf, fallibleMatchesLast } from "../../Repository/internal.ts"
 import { QueryRejected } from "../../Repository/RepositoryError.ts"
 import { type BadRequest, errorOf, type Forbidden } from "../HttpError.ts"
 import type { Limits } from "../KernelConfig.ts"
@@ -73,7 +73,7 @@ export const pipeline = (
     const report = new ProblemCollector("pipe")
     const value = parseGuardedJson(text, report)
     if (report.problems.length > 0) return report.toResult([])
-    const stages = guardPipeline(value, naming?.access ?? all, report, maxResults)
+    const stages = fallibleMatchesLast(guardPipeline(value, naming?.access ?? all, report, maxResults))
     return report.toResult(naming === undefined ? stages : withShownFields(stages, naming))
   }
 }

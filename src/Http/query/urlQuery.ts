@@ -33,7 +33,7 @@ import type { FieldProblem } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import * as Cursor from "../../Repository/Cursor.ts"
 import type { Document, Filter, FindOptions, Sort } from "../../Repository/DocumentStore.ts"
-import { allOf, parseSortTerm, type SortKey, totalOrder } from "../../Repository/internal.ts"
+import { allOf, fallibleLast, parseSortTerm, type SortKey, totalOrder } from "../../Repository/internal.ts"
 import { maxFields, maxSortFields } from "../description/limits.ts"
 import { collectionParameters, documentParameters, type PageLimits } from "../description/queryParameters.ts"
 import { combined, conditionsOf, type Logic } from "./conditions.ts"
@@ -138,10 +138,12 @@ export const make = (
       return Result.fail(problems)
     }
     // Nothing that the caller asks for is looked for in documents that don't show it.
-    const filter = allOf(naming?.condition(), combined(filters, logic ?? "AND"), native) ?? {}
+    const within = (asked: Filter = {}) => allOf(naming?.condition(), fallibleLast(asked)) ?? {}
+    const asked = allOf(combined(filters, logic ?? "AND"), native)
+    const filter = within(asked)
     const count = keyset !== undefined ? "none" : countMode === "estimated" && !isEmpty(filter) ? "exact" : countMode
     const find = {
-      filter: allOf(filter, following) ?? {},
+      filter: within(allOf(asked, following)),
       sort,
       skip: (page - 1) * pageSize,
       limit: count === "exact" ? pageSize : pageSize + 1,

@@ -5,7 +5,7 @@
  * of none. Which of the two a condition is follows from its evaluation, whatever its operators are. An equality stays one
  * search in an index.
  */
-import { anyOf, conjunctionOf, isAsStored, negated } from "@appkernel/document-store/shared"
+import { anyOf, asLast, conjunctionOf, isAsStored, isLast, negated } from "@appkernel/document-store/shared"
 import { catchRejection, isOperatorDocument, parseFilter } from "@appkernel/mql"
 import { equals, isArray, isDocument, segmentsOf } from "@appkernel/mql/values"
 import { identity, memoize } from "effect/Function"
@@ -53,7 +53,8 @@ const constantOf = (codec: FieldCodec): Option.Option<unknown> =>
 
 const filterOf = (model: ModelLike, filter: Filter): Filter => {
   if (isAsStored(filter)) return filter
-  return conjunctionOf(...Object.entries(filter).flatMap(([key, operand]) => partsOf(model, key, operand)))
+  const changed = conjunctionOf(...Object.entries(filter).flatMap(([key, operand]) => partsOf(model, key, operand)))
+  return isLast(filter) ? asLast(changed) : changed
 }
 
 /** Whether all conditions are on fields without a default, outside of other models. */

@@ -1,5 +1,5 @@
 /** The operations of a model's collection as its store has them: with all conditions in the filter, and read defaults. */
-import { conjunctionOf, storeOperations } from "@appkernel/document-store/shared"
+import { conjunctionOf, fallibleLast, fallibleMatchesLast, storeOperations } from "@appkernel/document-store/shared"
 import { isDocument } from "@appkernel/mql/values"
 import { type ModelLike, someFieldIn, versionsTypeId, type ViewOf, viewTypeId } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
@@ -36,8 +36,8 @@ export const storeRunner = (
     if (conditions.length === 0) return marked(stored(filter), [filter])
     // The conditions of a caller are the same objects each time, whose stored form is known. They come first: a filter that fails for
     // some documents would tell of those that the caller does not see.
-    const all = [...conditions, filter]
-    return marked(conjunctionOf(...all.map(stored)), all)
+    const own = conditions.some(isRowFilter) ? fallibleLast(stored(filter)) : stored(filter)
+    return marked(conjunctionOf(...conditions.map(stored), own), [...conditions, filter])
   }
   /** Marks what is made of these filters: it holds their row filters. */
   const marked = (filter: Filter, parts: ReadonlyArray<Filter>) => {
@@ -71,7 +71,8 @@ export const storeRunner = (
         : store.count(collection, whole(operation))
   }
   const pipeline: StoreRunner["pipeline"] = ({ conditions = [], pipeline }) => {
-    const stages = pipelineOf(conditions.reduce(pipelineWithin, pipeline), stored)
+    const own = conditions.some(isRowFilter) ? fallibleMatchesLast(pipeline) : pipeline
+    const stages = pipelineOf(conditions.reduce(pipelineWithin, own), stored)
     const [filter, given] = [matchOf(stages), matchOf(pipeline)]
     if (filter !== undefined) marked(filter, given === undefined ? conditions : [...conditions, given])
     return stages
@@ -116,6 +117,8 @@ export const deletionConditions = (field: string): { readonly [K in Deleted]: Fi
 type ArgumentsOfAny = { readonly [argument: string]: unknown }
 
 const everything: Filter = {}
+
+const isRowFilter = (condition: Filter): boolean => rowFiltersIn(condition).length > 0
 
 /** The filter with which a pipeline begins. */
 const matchOf = ([first]: ReadonlyArray<Document>): Filter | undefined => {

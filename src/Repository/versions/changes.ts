@@ -1,5 +1,5 @@
 /** What the earlier versions of documents mean for queries. */
-import { allOf } from "@appkernel/document-store/shared"
+import { allOf, holdsLast } from "@appkernel/document-store/shared"
 import { isArray, isDocument } from "@appkernel/mql/values"
 import { memoize } from "effect/Function"
 import { keptField, modelVersionField } from "../../Model/internal.ts"
@@ -75,13 +75,16 @@ export const changesOf = (
           key === "$and" && isArray(operand) ? operand.filter(isDocument) : [{ [key]: operand }]
         )
         const [different, same] = partition(conditions, concernFilter)
-        // Documents of the newest version are tested by the store as well.
-        const isTested = { [modelVersionField]: versions.newest, [keptField]: null, $nor: [{ $and: different }] }
+        // Documents of the newest version are tested by the store as well, but for what has to be evaluated after the other conditions.
+        const tested = different.filter((condition) => !holdsLast(condition))
+        const isTested = { [modelVersionField]: versions.newest, [keptField]: null, $nor: [{ $and: tested }] }
         const together = allOf(...same) ?? {}
         return {
           // A view reads through the collection of the newest version, whose earlier ones may differ in fields that are the same here.
           stored: isView
             ? rows.length === 0 ? together : holdingRowFilters({ $and: [together] }, rows)
+            : tested.length === 0
+            ? together
             : { $and: [...same, { $nor: [isTested] }] },
           stages: isReadableOnly
             ? [{ $match: { [unreadableField]: { $exists: false } } }, { $match: { $and: different } }]

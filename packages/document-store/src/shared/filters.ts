@@ -27,7 +27,7 @@ export const conjunctionOf = (...filters: ReadonlyArray<Filter | undefined>): Fi
   const entries: Array<[string, unknown]> = []
   for (const part of parts) for (const entry of Object.entries(part)) entries.push(entry)
   const together = Object.fromEntries(entries)
-  return Object.keys(together).length < entries.length || parts.some(isAsStored) ? { $and: parts } : together
+  return Object.keys(together).length < entries.length || parts.some(staysWhole) ? { $and: parts } : together
 }
 
 /** The documents that match one of the filters. */
@@ -57,9 +57,29 @@ export const asStored = (filter: Filter): Filter => {
 
 export const isAsStored = (filter: Filter): boolean => marked.has(filter)
 
+/**
+ * The filter, marked: a store evaluates it only for documents that match what it is combined with, as `filterOrderOf` says. It stays one
+ * object, too.
+ */
+export const asLast = (filter: Filter): Filter => {
+  last.add(filter)
+  return filter
+}
+
+export const isLast = (filter: Filter): boolean => last.has(filter)
+
+/** A list that is malformed is the store's to reject. */
+export const isListOfFilters = (value: unknown): value is ReadonlyArray<Filter> =>
+  Array.isArray(value) && value.length > 0 &&
+  value.every((part) => Object.prototype.toString.call(part) === "[object Object]" && Object.keys(part).length > 0)
+
 // internal
 
 const marked = new WeakSet<Filter>()
+
+const last = new WeakSet<Filter>()
+
+const staysWhole = (filter: Filter): boolean => isAsStored(filter) || isLast(filter)
 
 const isAlways = (filter: Filter): boolean => Object.keys(filter).length === 0
 
@@ -77,14 +97,9 @@ const flattened = (operator: "$and" | "$or", filters: ReadonlyArray<Filter>): Re
   const flat: Array<Filter> = []
   for (const filter of filters) {
     const parts: unknown = filter[operator]
-    if (parts !== undefined && Object.keys(filter).length === 1 && isListOfFilters(parts) && !isAsStored(filter)) {
+    if (parts !== undefined && Object.keys(filter).length === 1 && isListOfFilters(parts) && !staysWhole(filter)) {
       for (const part of parts) flat.push(part)
     } else flat.push(filter)
   }
   return flat
 }
-
-/** A list that is malformed is the store's to reject. */
-const isListOfFilters = (value: unknown): value is ReadonlyArray<Filter> =>
-  Array.isArray(value) && value.length > 0 &&
-  value.every((part) => Object.prototype.toString.call(part) === "[object Object]" && Object.keys(part).length > 0)

@@ -16,13 +16,22 @@ import { DuplicateKey, QueryRejected, type ReadError, type StoreError } from "@a
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import type { ClientSession, Collection, FindCursor, UpdateResult as DriverUpdateResult } from "mongodb"
+import type { AbstractCursor, ClientSession, Collection, UpdateResult as DriverUpdateResult } from "mongodb"
 import { setImmediate } from "node:timers/promises"
 import { asBytes, documentOfBytes, documentsOfBytes } from "../driver/documentBytes.ts"
 import * as mongo from "../driver/driverCall.ts"
 import { bulkInsert } from "./bulkInsert.ts"
 import { collationOf } from "./collation.ts"
 import { filterById, withNulls } from "./filterForm.ts"
+import {
+  countInOrder,
+  distinctInOrder,
+  type FilteredWrites,
+  findInOrder,
+  findOneInOrder,
+  pipelineInOrder,
+  writesInOrder
+} from "./filterOrder.ts"
 
 export const makeMongoOperations = (
   session: mongo.MongoSession,
@@ -38,12 +47,16 @@ export const makeMongoOperations = (
     call: (operation, collection, timeLimit) =>
       timeLimit === undefined ? { session, operation, collection } : { session, operation, collection, timeLimit }
   }
+  const reads = readOperations(context)
+  const byId: DriverContext = {
+    ...context,
+    participation: { ...participation, ...hintOfIds },
+    filterOptions: { ...context.filterOptions, ...hintOfIds }
+  }
   return {
-    ...readOperations(context),
+    ...reads,
     ...insertOperations(context),
-    ...updateOperations(context),
-    ...findAndModifyOperations(context),
-    ...deleteOperations(context)
+    ...writesInOrder(reads.find, writeOperations(context), writeOperations(byId))
   }
 }
 
@@ -51,10 +64,10 @@ export const makeMongoOperations = (
 
 interface DriverContext {
   readonly lookUpLimit: number
-  /** The driver's session of the transaction, if any, as options of a call. */
-  readonly participation: { readonly session?: ClientSession }
+  /** The driver's session of the transaction, if any, as options of a call; and the index of writes, if it matters. */
+  readonly participation: { readonly session?: ClientSession; readonly hint?: typeof hintOfIds.hint }
   /** The options of every call with a filter only: `participation`, and `undefined` in the filter means `null`. */
-  readonly filterOptions: { readonly ignoreUndefined: false; readonly session?: ClientSession }
+  readonly filterOptions: DriverContext["participation"] & { readonly ignoreUndefined: false }
   readonly isTransaction: boolean
   readonly listIndexes: (collection: string) => Effect.Effect<ReadonlyArray<IndexDescription>, ReadError>
   readonly call: (operation: string, collection: string, timeLimit?: Duration.Input) => mongo.MongoCall
@@ -80,7 +93,7 @@ const readOperations = (context: DriverContext): Pick<StoreOperations, Read> => 
         mongo.read(
           call("findById", collection, options?.timeLimit),
           (_, signal) =>
-            _.findOne(conjunctionOf(filterById(id), options?.filter ?? {}), {
+            findOneInOrder(_, conjunctionOf(filterById(id), options?.filter ?? {}), {
               ...filterOptions,
               ...asBytes,
               ...mongo.limits(options?.timeLimit),
@@ -111,7 +124,8 @@ const readOperations = (context: DriverContext): Pick<StoreOperations, Read> => 
         : mongo.read(
           call("distinct", collection, options?.timeLimit),
           (_, signal, storeOptions) =>
-            _.distinct(
+            distinctInOrder(
+              _,
               path,
               filter,
               mongo.withSignal({ ...filterOptions, ...queryOptions(options), ...hintOf(storeOptions) }, signal)
@@ -125,7 +139,7 @@ const counter = ({ call, filterOptions }: DriverContext): StoreOperations["count
   mongo.read(
     call("count", collection, options?.timeLimit),
     (_, signal, storeOptions) =>
-      _.countDocuments(filter, { ...filterOptions, ...queryOptions(options), ...hintOf(storeOptions), signal })
+      countInOrder(_, filter, { ...filterOptions, ...queryOptions(options), ...hintOf(storeOptions), signal })
   )
 
 const finder = ({ call, filterOptions }: DriverContext): StoreOperations["find"] => (collection, options) =>
@@ -134,7 +148,7 @@ const finder = ({ call, filterOptions }: DriverContext): StoreOperations["find"]
     Effect.succeed([]),
     (limit) =>
       mongo.read(call("find", collection, options.timeLimit), (_, signal, storeOptions) => {
-        const cursor = _.find<Document>(options.filter ?? {}, {
+        const cursor = findInOrder(_, options.filter ?? {}, {
           ...filterOptions,
           ...asBytes,
           ...findOptions(options),
@@ -155,7 +169,7 @@ const streamer = ({ call, filterOptions, isTransaction }: DriverContext): StoreO
   Stream.unwrap(limited(options, Effect.succeed(Stream.empty), (limit) =>
     Effect.succeed(
       mongo.readBatches(call("stream", collection, options.timeLimit), (_, signal, storeOptions) =>
-        _.find(options.filter ?? {}, {
+        findInOrder(_, options.filter ?? {}, {
           ...filterOptions,
           ...asBytes,
           ...findOptions(options),
@@ -173,7 +187,7 @@ const aggregator =
     mongo.readBatches(
       call("aggregate", collection, options?.timeLimit),
       (_, signal, storeOptions) =>
-        _.aggregate<Document>([...pipeline], {
+        _.aggregate<Document>(pipelineInOrder(pipeline), {
           ...filterOptions,
           ...asBytes,
           ...queryOptions(options),
@@ -199,6 +213,12 @@ const insertOperations = (
         bulkInsert(call("insertMany", collection), documents, options?.ordered ?? true, participation),
         (result) => withFields(result, listIndexes(collection))
       ))
+})
+
+const writeOperations = (context: DriverContext): FilteredWrites => ({
+  ...updateOperations(context),
+  ...findAndModifyOperations(context),
+  ...deleteOperations(context)
 })
 
 const updateOperations = (
@@ -282,6 +302,8 @@ const snapshotConcern = { readConcern: { level: "snapshot" } } as const
 // Few round trips, and few documents in memory at once.
 const streamBatchSize = 1000
 
+const hintOfIds = { hint: { _id: 1 } } as const
+
 // The client omits `undefined` from what it sends; a filter without a condition would match more documents.
 const keepUndefined = { ignoreUndefined: false } as const
 
@@ -323,7 +345,7 @@ const takenAtOnce = 64
 
 /** Passes the documents of a cursor to `take`, until `take` returns `false`; then closes the cursor. */
 const taken = (
-  cursor: FindCursor<Document>,
+  cursor: AbstractCursor<Document>,
   take: (documents: ReadonlyArray<Document>) => boolean
 ): Promise<ReadonlyArray<Document>> =>
   cursor.hasNext().then((isThere): ReadonlyArray<Document> | Promise<ReadonlyArray<Document>> => {
