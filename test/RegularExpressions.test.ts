@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { globSync, readFileSync } from "node:fs"
 import { parseAst } from "vitest/node"
 import { compilePattern } from "../packages/mql/src/text/regularExpression.ts"
-import { parseFilterValue } from "../src/Http/query/filterValue.ts"
+import { parseFilterValue } from "../src/Http/query/filterSyntax.ts"
 import { threadTime } from "./support/turns.ts"
 
 const length = 65_536

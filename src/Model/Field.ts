@@ -17,6 +17,7 @@ import type { Index } from "./FieldIndex.ts"
 import type * as Generator from "./Generator.ts"
 import type { Marshaller } from "./Marshaller.ts"
 import { notEmptyTypeId } from "./shape/annotations.ts"
+import { defaulted, supplied } from "./shape/defaults.ts"
 import { composed } from "./shape/fieldConverter.ts"
 import {
   type AnyField,
@@ -32,7 +33,6 @@ import {
   withoutChecks,
   withStorableCheckOf
 } from "./shape/fields.ts"
-import { defaulted, supplied } from "./shape/suppliedField.ts"
 import { type Nested, storableSchema, type Variant, withChecksOf } from "./shape/variants.ts"
 
 export { id } from "./fieldTypes/identifier.ts"

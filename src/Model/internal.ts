@@ -81,9 +81,9 @@ export { withoutRules } from "./codec/withoutRules.ts"
 export { expectationOf, ruleOf, typeInMessage, withoutTextSuffix } from "./codec/wording.ts"
 
 // Construction, completion, update and validation of instances.
-export { completer } from "./instance/completer.ts"
 export { wireFormOf } from "./instance/conversions.ts"
 export { finaliser } from "./instance/finaliser.ts"
+export { completer } from "./instance/insertCompleter.ts"
 export { inspector } from "./instance/inspector.ts"
 export { Kept } from "./instance/keptFields.ts"
 export { keptFields } from "./instance/keptFields.ts"

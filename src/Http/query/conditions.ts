@@ -3,7 +3,7 @@ import * as Schema from "effect/Schema"
 import type { Document, Filter } from "../../Repository/DocumentStore.ts"
 import { anyOf, compare, conjunctionOf, negated } from "../../Repository/internal.ts"
 import * as Query from "../../Repository/Query.ts"
-import type { FilterValue, Operand } from "./filterValue.ts"
+import type { FilterValue, Operand } from "./filterSyntax.ts"
 import type { QueryField } from "./queryFields.ts"
 
 /** How conditions are combined. */

@@ -37,7 +37,7 @@ import { allOf, fallibleLast, parseSortTerm, type SortKey, totalOrder } from "..
 import { maxFields, maxSortFields } from "../description/limits.ts"
 import { collectionParameters, documentParameters, type PageLimits } from "../description/queryParameters.ts"
 import { combined, conditionsOf, type Logic } from "./conditions.ts"
-import { type FilterValue, isList, parseFilterValue } from "./filterValue.ts"
+import { type FilterValue, isList, parseFilterValue } from "./filterSyntax.ts"
 import * as NativeQueries from "./nativeQueries.ts"
 import { parameterReaders, type Parameters, type ParameterValue, queryReader } from "./parameterReader.ts"
 import type { Naming } from "./partlyHiddenFields.ts"

@@ -6,7 +6,7 @@
 import * as Schema from "effect/Schema"
 import type * as VariantSchema from "effect/schema/VariantSchema"
 import * as Generator from "../Generator.ts"
-import { supplied } from "../shape/suppliedField.ts"
+import { supplied } from "../shape/defaults.ts"
 import { variants } from "../shape/variants.ts"
 
 /**

@@ -11,8 +11,8 @@ import type * as VariantSchema from "effect/schema/VariantSchema"
 import * as Temporal from "../codec/temporal.ts"
 import * as Generator from "../Generator.ts"
 import type { FieldAttributes } from "../shape/annotations.ts"
+import { defaulted, readAs, supplied } from "../shape/defaults.ts"
 import { type AnyField, evolve, type FieldInput, optionality, type OptionalStored } from "../shape/fields.ts"
-import { defaulted, readAs, supplied } from "../shape/suppliedField.ts"
 import { variants } from "../shape/variants.ts"
 
 /**

@@ -6,7 +6,7 @@ import { FormProvider } from "react-hook-form"
 import { isObject, sentOf } from "../data/documents.ts"
 import { textOf } from "../data/text.ts"
 import { defaultsOf } from "../inputs/defaults.ts"
-import { Fields } from "../inputs/Fields.tsx"
+import { Fields } from "../inputs/Input.tsx"
 import { useDocumentForm } from "./useDocumentForm.ts"
 
 interface ActionDialogProps {

@@ -8,7 +8,7 @@ import { useNavigate } from "react-router-dom"
 import { useConnection, useDescribed } from "../data/Description.tsx"
 import { sentOf } from "../data/documents.ts"
 import { defaultsOf } from "../inputs/defaults.ts"
-import { Fields } from "../inputs/Fields.tsx"
+import { Fields } from "../inputs/Input.tsx"
 import { PageTitle } from "../parts/PageTitle.tsx"
 import { useDocumentForm } from "./useDocumentForm.ts"
 

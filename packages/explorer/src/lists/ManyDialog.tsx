@@ -21,7 +21,7 @@ import { useConnection, useDescribed } from "../data/Description.tsx"
 import { isOfFiles, plain } from "../data/documents.ts"
 import { sentenceOf } from "../data/sentences.ts"
 import { defaultsOf } from "../inputs/defaults.ts"
-import { Input } from "../inputs/Fields.tsx"
+import { Input } from "../inputs/Input.tsx"
 
 interface ManyDialogProps {
   readonly does: "update" | "delete"

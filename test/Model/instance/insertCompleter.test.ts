@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Cause, DateTime, Effect, Exit, Option, Predicate, Schema } from "effect"
 import { Converter, Generator, Model, type ModelError, Validator } from "../../../src/Model/index.ts"
-import { completer } from "../../../src/Model/instance/completer.ts"
+import { completer } from "../../../src/Model/instance/insertCompleter.ts"
 
 const upper = (text: string) => Effect.succeed(text.toUpperCase())
 
