@@ -13,6 +13,7 @@ import * as Fiber from "effect/Fiber"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
+import { boundMessage } from "./codec/wording.ts"
 import type { Field } from "./Field.ts"
 import * as Index from "./FieldIndex.ts"
 import { notEmptyTypeId, relatedAnnotation, validatorAnnotation, type ValidatorEntry } from "./shape/annotations.ts"
@@ -72,16 +73,17 @@ export const email = <F extends Field.Holding<string>>(self: F): Field.Checked<F
  * @category combinators
  * @since 0.1.0
  */
-export const min = (bound: number) => <F extends Field.Holding<Measurable>>(self: F): Field.Checked<F> =>
-  checked(
+export const min = (bound: number) => <F extends Field.Holding<Measurable>>(self: F): Field.Checked<F> => {
+  const own = (noun?: string) => named("Min", boundMessage("least", bound, noun), bound)
+  return checked(
     self,
     measured(self, {
-      number: () => Schema.isGreaterThanOrEqualTo(bound, named("Min", `must be at least ${bound}`, bound)),
-      text: () =>
-        Schema.isMinCodePoints(bound, named("Min", `must have at least ${counted(bound, "character")}`, bound)),
-      list: () => Schema.isMinLength(bound, named("Min", `must have at least ${counted(bound, "element")}`, bound))
+      number: () => Schema.isGreaterThanOrEqualTo(bound, own()),
+      text: () => Schema.isMinCodePoints(bound, own("character")),
+      list: () => Schema.isMinLength(bound, own("element"))
     })
   )
+}
 
 /**
  * Numbers: not more than `bound`. Text: at most `bound` characters (Unicode code points). Lists: at most `bound`
@@ -90,16 +92,17 @@ export const min = (bound: number) => <F extends Field.Holding<Measurable>>(self
  * @category combinators
  * @since 0.1.0
  */
-export const max = (bound: number) => <F extends Field.Holding<Measurable>>(self: F): Field.Checked<F> =>
-  checked(
+export const max = (bound: number) => <F extends Field.Holding<Measurable>>(self: F): Field.Checked<F> => {
+  const own = (noun?: string) => named("Max", boundMessage("most", bound, noun), bound)
+  return checked(
     self,
     measured(self, {
-      number: () => Schema.isLessThanOrEqualTo(bound, named("Max", `must be at most ${bound}`, bound)),
-      text: () =>
-        Schema.isMaxCodePoints(bound, named("Max", `must have at most ${counted(bound, "character")}`, bound)),
-      list: () => Schema.isMaxLength(bound, named("Max", `must have at most ${counted(bound, "element")}`, bound))
+      number: () => Schema.isLessThanOrEqualTo(bound, own()),
+      text: () => Schema.isMaxCodePoints(bound, own("character")),
+      list: () => Schema.isMaxLength(bound, own("element"))
     })
   )
+}
 
 /**
  * The time is not after now, with a tolerance of one second, since the clocks of several machines differ.
@@ -285,8 +288,6 @@ const isListOf = (self: Field.Input): boolean => {
 // A check changes no type.
 const checked = <F extends Field.Input>(self: F, check: Check): Field.Checked<F> =>
   fields.checked(self, check) as Field.Checked<F>
-
-const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`
 
 type Check = SchemaAST.Check<never>
 

@@ -65,14 +65,8 @@ export const withRequestParts = (
 
 /** Whether a parameter would lead to another path, or is no text that a path can have. The platform's client throws for it. */
 const hasNoPath = (request: object): boolean =>
-  "params" in request &&
-  Object.values(Object(request.params)).some((value) =>
-    typeof value === "string" && (value === "." || value === ".." || !value.isWellFormed())
-  )
+  Object.values(Object(Reflect.get(request, "params"))).some((value) => /^\.\.?$|\p{Surrogate}/u.test(String(value)))
 
 const noPath = new HttpClientError.HttpClientError({
-  reason: new HttpClientError.InvalidUrlError({
-    request: HttpClientRequest.empty,
-    description: "a parameter of the path is no segment of one"
-  })
+  reason: new HttpClientError.InvalidUrlError({ request: HttpClientRequest.empty, description: "no path" })
 })

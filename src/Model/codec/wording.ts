@@ -82,8 +82,11 @@ export interface WordingRule extends ValidatorEntry {
   readonly isOwn: boolean
 }
 
-/** A count with its noun. */
-const countOf = (count: unknown, noun: string): string => `${String(count)} ${noun}${count === 1 ? "" : "s"}`
+/** The sentence about a bound: of a number, or of how many there are of a noun. */
+export const boundMessage = (kind: "least" | "most", bound: unknown, noun?: string): string =>
+  noun === undefined
+    ? `must be at ${kind} ${String(bound)}`
+    : `must have at ${kind} ${String(bound)} ${noun}${bound === 1 ? "" : "s"}`
 
 const isEnumeration: (ast: SchemaAST.AST) => boolean = fold<boolean>({
   Literal: () => true,
@@ -214,8 +217,8 @@ type Payload = { readonly [name: string]: unknown }
 /** Effect's own checks with their wording, by identifier. */
 const rules: ReadonlyMap<string, (payload: Payload) => WordingRule> = new Map(
   [
-    ["isGreaterThanOrEqualTo", ({ minimum }) => rule("Min", minimum, `must be at least ${String(minimum)}`)],
-    ["isLessThanOrEqualTo", ({ maximum }) => rule("Max", maximum, `must be at most ${String(maximum)}`)],
+    ["isGreaterThanOrEqualTo", ({ minimum }) => rule("Min", minimum, boundMessage("least", minimum))],
+    ["isLessThanOrEqualTo", ({ maximum }) => rule("Max", maximum, boundMessage("most", maximum))],
     [
       "isGreaterThan",
       ({ exclusiveMinimum }) => rule("Above", exclusiveMinimum, `must be greater than ${String(exclusiveMinimum)}`)
@@ -228,11 +231,11 @@ const rules: ReadonlyMap<string, (payload: Payload) => WordingRule> = new Map(
     ["isPattern", ({ source }) => rule("Regexp", source, `must match ${String(source)}`)],
     [
       "isMinCodePoints",
-      ({ minCodePoints }) => rule("Min", minCodePoints, `must have at least ${countOf(minCodePoints, "character")}`)
+      ({ minCodePoints }) => rule("Min", minCodePoints, boundMessage("least", minCodePoints, "character"))
     ],
     [
       "isMaxCodePoints",
-      ({ maxCodePoints }) => rule("Max", maxCodePoints, `must have at most ${countOf(maxCodePoints, "character")}`)
+      ({ maxCodePoints }) => rule("Max", maxCodePoints, boundMessage("most", maxCodePoints, "character"))
     ],
     ["isMinLength", ({ minLength }) => lengthRule("Min", minLength, "at least")],
     ["isMaxLength", ({ maxLength }) => lengthRule("Max", maxLength, "at most")],
