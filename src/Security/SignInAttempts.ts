@@ -113,7 +113,8 @@ export const make: (
       const name = nameOf(yield* storedLogin(login))
       const byAddress = { key: `sign-in:${hashOf(from)}`, rate: perAddress }
       const byAccount = { key: `sign-in:${hashOf(`${name}\n${from}`)}`, rate: perAccount }
-      const limits = [byAccount, byAddress]
+      // The address first: one that is refused leaves no key of an account.
+      const limits = [byAddress, byAccount]
       const refund = Effect.forEach(limits, ({ key, rate }) => giveBack(key, rate), { discard: true })
       // Counted before the check, so that many at once are no more than the limit.
       const checked = Effect.uninterruptibleMask((restore) =>

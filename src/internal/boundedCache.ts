@@ -29,4 +29,9 @@ export class BoundedCache<A> {
     if (oldest !== undefined && this.#values.size >= this.#capacity) this.#values.delete(oldest)
     if (this.#values.size < this.#capacity) this.#values.set(key, value)
   }
+
+  /** Forgets the value of a key, if there is one. */
+  delete(key: string): void {
+    this.#values.delete(key)
+  }
 }

@@ -146,7 +146,9 @@ const inMemory = (): Quotas => {
         const excess = next - window
         const isExceeded = excess > rounding
         const stored = isExceeded ? wait : next
-        backlogs.set(key, { at: now, wait: stored })
+        // A key with nothing to wait for is as good as none, and takes no place of another one.
+        if (stored <= rounding) backlogs.delete(key)
+        else backlogs.set(key, { at: now, wait: stored })
         return {
           isExceeded,
           remaining: Math.floor((window - stored + rounding) / each),

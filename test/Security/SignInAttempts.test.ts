@@ -131,18 +131,35 @@ contract("in the process", undefined)
 contract("with a RateLimiter", effects)
 contract("with a RateLimiter whose store is down", failing)
 
+/** The keys that are counted, and a limiter that tells them. */
+const recorded = Effect.gen(function*() {
+  const keys: Array<string> = []
+  const limiter = yield* RateLimiter.make.pipe(Effect.provide(RateLimiter.layerStoreMemory))
+  const recording: RateLimiter.RateLimiter = {
+    ...limiter,
+    consume: (options) => Effect.andThen(Effect.sync(() => keys.push(options.key)), limiter.consume(options))
+  }
+  return { keys, limiter: Layer.succeed(RateLimiter.RateLimiter, recording) }
+})
+
 describe("SignInAttempts / keys", () => {
   it.effect("stores no login name", () =>
     Effect.gen(function*() {
-      const keys: Array<string> = []
-      const limiter = yield* RateLimiter.make.pipe(Effect.provide(RateLimiter.layerStoreMemory))
-      const recording: RateLimiter.RateLimiter = {
-        ...limiter,
-        consume: (options) => Effect.andThen(Effect.sync(() => keys.push(options.key)), limiter.consume(options))
-      }
-      const layer = Layer.provide(SignInAttempts.layer, Layer.succeed(RateLimiter.RateLimiter, recording))
-      yield* Effect.provide(guess(jane, 1), layer)
+      const { keys, limiter } = yield* recorded
+      yield* Effect.provide(guess(jane, 1), Layer.provide(SignInAttempts.layer, limiter))
       assert.strictEqual(keys.length, 2)
       for (const key of keys) assert.match(key, /^sign-in:[\w-]{43}$/u)
+    }))
+
+  it.effect("counts nothing for the accounts that an address tries while it is refused", () =>
+    Effect.gen(function*() {
+      const { keys, limiter } = yield* recorded
+      const tries = Effect.forEach(
+        Array.from({ length: 30 }, (_, i) => ({ ...jane, login: `user${i}` })),
+        (attempt) => outcome(attempt, wrong)
+      )
+      yield* Effect.provide(tries, Layer.provide(SignInAttempts.layerWith(rates), limiter))
+      // Its own, and those of the twenty that were checked.
+      assert.strictEqual(new Set(keys).size, 21)
     }))
 })

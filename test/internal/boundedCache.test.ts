@@ -4,6 +4,14 @@ import { BoundedCache } from "../../src/internal/boundedCache.ts"
 
 const keys = Arbitrary.array(Arbitrary.schema(Schema.Literals(["a", "b", "c", "d", "e"])), { maxLength: 30 })
 
+it("BoundedCache has room where a value was deleted", () => {
+  const cache = new BoundedCache<string>(2)
+  for (const key of ["a", "b"]) cache.set(key, key)
+  cache.delete("b")
+  cache.set("c", "c")
+  assert.deepStrictEqual(["a", "b", "c"].map((key) => cache.get(key)), ["a", undefined, "c"])
+})
+
 it.prop("BoundedCache computes a value again only after it was dropped, the oldest first", [keys], ([keys]) => {
   const cache = new BoundedCache<string>(3)
   let model: ReadonlyArray<string> = []

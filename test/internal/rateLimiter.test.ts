@@ -75,6 +75,18 @@ describe("quotas in memory", () => {
       assert.isFalse((yield* take("long ago", rate)).isExceeded)
     }))
 
+  it.effect("forget no other key for one that has everything back", () =>
+    Effect.gen(function*() {
+      const { giveBack, take } = yield* makeQuotas
+      const rate = { limit: 1, window: "1 hour" } as const
+      yield* take("attacker", rate)
+      for (let i = 0; i < 60_000; i++) {
+        yield* take(`other ${i}`, rate)
+        yield* giveBack(`other ${i}`, rate)
+      }
+      assert.isTrue((yield* take("attacker", rate)).isExceeded)
+    }))
+
   it.effect("do not wait for a shared limiter that is gone, but for a second of every five", () =>
     Effect.gen(function*() {
       let asked = 0
