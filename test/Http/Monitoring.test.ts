@@ -311,6 +311,7 @@ describe("Monitoring / traces", () => {
         yield* send("GET", "/notes?count=none")
         yield* send("GET", "/notes?text=secret-value", undefined, { traceparent: `00-${trace}-b7ad6b7169203331-01` })
         yield* send("GET", "/failings/fail")
+        yield* send("GET", "/photos/P1/picture/signed/secret-signature?download=secret")
       }).pipe(
         Effect.provide(
           serving(traced, EmbeddedStore.layerMemory).pipe(
@@ -332,6 +333,8 @@ describe("Monitoring / traces", () => {
       assert.deepStrictEqual(rows("Repository.findDocuments"), ["2"])
       assert.deepStrictEqual(rows("Repository.findAndCountDocuments"), ["0"])
       assert.isTrue(spans.some(({ name }) => name === "GET /failings/fail"))
+      const paths = spans.map(({ attributes }) => attributes["url.path"])
+      assert.include(paths, "/photos/P1/picture/signed/")
       const [, measured = Buffer.of()] = bodies.find(([path]) => path === "/v1/metrics k") ?? []
       assert.include(String(measured), "db.client.operation.duration")
       // The unit is that of the metric, and no attribute of its points.

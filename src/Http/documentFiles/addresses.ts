@@ -71,7 +71,7 @@ export const addresses = ({ credentialsNeeded, field, respond, respondBadRequest
       if (Result.isFailure(read)) return respondBadRequest(read.failure)
       const { bound, expires_in: seconds = defaultSeconds } = read.success
       const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
-      const path = request.url.split("?", 1)[0]!.replace(/\/address$/u, "")
+      const path = request.url.split("?", 1)[0]!.replace(/\/address\/*$/u, "")
       const user = Context.getOrUndefined(fiber.context, CurrentUser)
       const isBound = bound === "true"
       if (isBound && user === undefined && credentialsNeeded !== undefined) return credentialsNeeded

@@ -105,7 +105,7 @@ export const traced = <E, R>(
     })
   })
 
-/** A tracer that samples, and whose spans tell no values: of errors only the tag, of URLs no query. */
+/** A tracer that samples, and whose spans tell no values: of errors only the tag, of URLs no query and no signature. */
 const discreet = (tracer: Tracer.Tracer, ratio: number): Tracer.Tracer =>
   Tracer.make({
     span: (options) => {
@@ -120,7 +120,8 @@ const discreet = (tracer: Tracer.Tracer, ratio: number): Tracer.Tracer =>
       return Object.assign(span, {
         attribute: (key: string, value: unknown): void => {
           if (key === "url.query") return
-          attribute(key, key === "url.full" && typeof value === "string" ? value.split(/[?#]/u, 1)[0] : value)
+          const isUrl = (key === "url.full" || key === "url.path") && typeof value === "string"
+          attribute(key, isUrl ? withoutSecrets(value) : value)
         },
         // Lines of the log have texts and causes.
         event: (name: string, time: bigint, attributes?: { readonly [name: string]: unknown }): void => {
@@ -135,6 +136,9 @@ const discreet = (tracer: Tracer.Tracer, ratio: number): Tracer.Tracer =>
     },
     context: tracer.context
   })
+
+/** Whoever has a signed address of a file may read it. */
+const withoutSecrets = (url: string): string => url.replace(/[?#].*$/su, "").replace(/(\/signed\/).*$/su, "$1")
 
 /** Sends a span and those that it is part of. The property is only constant for readers. */
 const keep = (span: Tracer.Span): void => {

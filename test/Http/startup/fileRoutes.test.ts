@@ -913,8 +913,10 @@ describe("rights to files", () => {
         const body = JSON.stringify({ id, owner: "ann" })
         assert.strictEqual((yield* call("POST", "", { body, headers: json })).status, 201)
         assert.strictEqual((yield* call("PUT", `/${id}/picture`, put)).status, 200)
-        const { body: { href } } = yield* call("POST", `/${id}/picture/address`)
-        assert.deepStrictEqual((yield* call("GET", href)).bytes, put.body)
+        for (const address of ["address", "address/", "/address//"]) {
+          const { body: { href } } = yield* call("POST", `/${id}/picture/${address}`)
+          assert.deepStrictEqual((yield* call("GET", href)).bytes, put.body, address)
+        }
       }
     }))
 
