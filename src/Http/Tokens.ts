@@ -31,7 +31,7 @@ import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
-import type * as Redacted from "effect/Redacted"
+import * as Redacted from "effect/Redacted"
 import { Anonymous, Authenticated } from "../Access/Permission.ts"
 import { Passwords, type Verified } from "../Security/Accounts.ts"
 import { CurrentUser } from "../Security/CurrentUser.ts"
@@ -137,6 +137,10 @@ const noStore: Effect.Effect<void, never, HttpServerRequest.HttpServerRequest> =
 const missing = (parameter: string) =>
   new InvalidRequest({ message: `The parameter ${parameter} is missing`, parameter })
 
+/** A parameter without a value counts as none (RFC 6749, section 3.2). */
+const isMissing = (value: string | Redacted.Redacted | undefined): value is undefined =>
+  value === undefined || (Redacted.isRedacted(value) ? Redacted.value(value) : value) === ""
+
 const signIns = Metric.counter("appkernel.sign_ins", {
   description: "Tokens that people asked for, and whether they got some",
   incremental: true
@@ -162,17 +166,18 @@ const counted = <A, E, R>(
 const granted = Effect.fnUntraced(function*(grant: typeof TokenRequest.Type) {
   switch (grant.grant_type) {
     case "password": {
-      if (grant.username === undefined) return yield* missing("username")
-      if (grant.password === undefined) return yield* missing("password")
+      if (isMissing(grant.username)) return yield* missing("username")
+      if (isMissing(grant.password)) return yield* missing("password")
       return responseOf(
         yield* counted("password", Effect.flatMap(authenticated(grant.username, grant.password), signedIn))
       )
     }
     case "refresh_token": {
-      if (grant.refresh_token === undefined) return yield* missing("refresh_token")
+      if (isMissing(grant.refresh_token)) return yield* missing("refresh_token")
       return responseOf(yield* counted("refresh_token", renewed(grant.refresh_token)))
     }
     case undefined:
+    case "":
       return yield* missing("grant_type")
     default:
       return yield* new UnsupportedGrantType()
@@ -231,6 +236,6 @@ const listed = Effect.map(ofCaller(SignIns.sessions, []), (found) => ({
 }))
 
 const revoked = Effect.fnUntraced(function*(token: Redacted.Redacted<string> | undefined) {
-  if (token === undefined) return yield* missing("token")
+  if (isMissing(token)) return yield* missing("token")
   yield* SignIns.revoke(token)
 })

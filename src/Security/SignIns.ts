@@ -408,7 +408,7 @@ const factsOf = Effect.fnUntraced(function*(subject: string) {
 })
 
 const isOfPassword = ({ next, stamp }: SignIn, current: string | undefined): boolean =>
-  current === undefined || stamp === undefined || current === stamp || current === next
+  current === undefined || stamp === undefined || current === stamp || next.includes(current)
 
 const keep = Effect.fnUntraced(function*(id: string, subject: string, next: string) {
   const { signIns } = yield* current

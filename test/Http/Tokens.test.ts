@@ -30,6 +30,11 @@ class User extends Model.Class<User>()("User", {
   id: Model.id({ prefix: "U" }),
   email: Schema.String.pipe(Model.indexed(Index.unique)),
   password: Schema.String.pipe(Model.converted(Converter.contentHasher({ rounds: 1_000 })), Model.omitted),
+  pin: Schema.String.pipe(
+    Model.converted(Converter.contentHasher({ rounds: 1_000 })),
+    Model.omitted,
+    Model.optional
+  ),
   roles: Schema.Array(Schema.String).pipe(Model.withDefault(() => ["user"])),
   blocked: Schema.Boolean.pipe(Model.withDefault(() => false))
 }) {}
@@ -133,7 +138,9 @@ storeMatrix((name, found) => {
             (next) => ["PATCH", path, { password: next }],
             (next) => ["POST", `${path}/change_password`, { password: next }],
             (next) => ["PUT", path, { email: grant.username, password: next, roles: ["user"] }],
-            (next) => ["PATCH", path, { password: next }]
+            (next) => ["PATCH", path, { password: next }],
+            // Another value of the same request is hashed after it.
+            (next) => ["PATCH", path, { password: next, pin: "1234" }]
           ] as ReadonlyArray<(next: string) => [string, string, unknown]>).entries()
         ) {
           const own = (yield* json("/token", { ...grant, password })).body
@@ -285,6 +292,17 @@ storeMatrix((name, found) => {
           ],
           (body) => Effect.map(form("/token", body), ({ body, status }) => `${status} ${String(body["error"])}`)
         )
+        const empty = yield* Effect.forEach(
+          [
+            { ...grant, grant_type: "" },
+            { ...grant, username: "" },
+            { ...grant, password: "" },
+            { grant_type: "refresh_token", refresh_token: "" }
+          ],
+          (body) => Effect.map(json("/token", body), ({ body }) => body["error"])
+        )
+        assert.deepStrictEqual([...new Set(empty)], ["invalid_request"])
+        assert.strictEqual((yield* json("/token/revoke", { token: "" })).body["error"], "invalid_request")
         assert.deepStrictEqual(codes, [
           "400 invalid_request",
           "400 invalid_request",

@@ -15,6 +15,7 @@ import {
   type SecurityError
 } from "../../src/index.ts"
 import { verifyAndStrengthen } from "../../src/internal/passwordHash.ts"
+import { stampOf } from "../../src/Security/keys/passwordStamp.ts"
 import * as SignIns from "../../src/Security/SignIns.ts"
 import { inFuture } from "../support/mongo.ts"
 import { storeMatrix } from "../support/storeMatrix.ts"
@@ -117,6 +118,41 @@ storeMatrix((name, found) => {
           assert.isTrue(yield* isLive(next.accessToken))
           assert.strictEqual(yield* outcomeOf(next.refreshToken), "new tokens")
         }
+      }))
+
+    it.effect("are listed by their last use, however long they would go on, those of earlier versions by their beginning", () =>
+      Effect.gen(function*() {
+        const store = yield* DocumentStore.DocumentStore
+        const { id: subject } = yield* addUser
+        for (const [days, isEarlier] of [[30, false], [14, true], [1, false], [7, false]] as const) {
+          const lifetimes = {
+            accessToken: Duration.minutes(15),
+            refreshToken: Duration.days(days),
+            revocationDelay: Duration.zero
+          }
+          const begun = SignIns.signIn({ subject, roles: ["buyer"] })
+          const { accessToken } = yield* Effect.provideService(begun, SignIns.Lifetimes, lifetimes)
+          const { sid } = jose.decodeJwt(Redacted.value(accessToken))
+          if (isEarlier) yield* store.updateOne("appkernel_sign_ins", { _id: sid }, { $unset: { used: true } })
+          yield* TestClock.adjust("1 minute")
+        }
+        const listed = yield* SignIns.sessions({ subject, roles: [], claims: {} })
+        const lifetimes = listed.map(({ began, expires }) =>
+          Math.round((expires.epochMilliseconds - began.epochMilliseconds) / 86_400_000)
+        )
+        assert.deepStrictEqual(lifetimes, [7, 1, 14, 30])
+      }))
+
+    it.effect("go on with the next password that an earlier version stored", () =>
+      Effect.gen(function*() {
+        const users = yield* Repository.for(User)
+        const store = yield* DocumentStore.DocumentStore
+        const { accessToken, id, refreshToken } = yield* signedIn
+        const { sid } = jose.decodeJwt(Redacted.value(accessToken))
+        const password = yield* Converter.contentHasher({ rounds: 1_000 })("battery staple")
+        yield* store.updateOne("appkernel_sign_ins", { _id: sid }, { $set: { next: stampOf(password) } })
+        yield* users.patch(id, { password })
+        assert.strictEqual(yield* outcomeOf(refreshToken), "new tokens")
       }))
 
     it.effect("know a new password after the revocation delay", () =>

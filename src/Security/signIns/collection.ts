@@ -19,8 +19,8 @@ export interface SignIn {
   readonly token: string
   /** The stamp of the account's password; none where accounts were not known. */
   readonly stamp?: string | undefined
-  /** The stamp of a password that this sign-in is about to give its account. */
-  readonly next?: string | undefined
+  /** The stamps of what its requests have hashed: one of them is about to be the account's password. */
+  readonly next: ReadonlyArray<string>
   /** When the current refresh token expires, in milliseconds since 1970. */
   readonly expires: number
   /** When it began, and when its tokens were last renewed, in milliseconds since 1970. */
@@ -29,7 +29,7 @@ export interface SignIn {
 }
 
 export interface SignInCollection {
-  readonly insert: (signIn: SignIn) => Effect.Effect<void, StoreError>
+  readonly insert: (signIn: Omit<SignIn, "next">) => Effect.Effect<void, StoreError>
   readonly find: (id: string) => Effect.Effect<SignIn | undefined, ReadError>
   /** The sign-ins of a user whose refresh tokens have not expired, those that were used last first, up to a hundred. */
   readonly list: (subject: string, now: number) => Effect.Effect<ReadonlyArray<SignIn>, ReadError>
@@ -39,7 +39,7 @@ export interface SignInCollection {
     token: string,
     times: Pick<SignIn, "expires" | "used">
   ) => Effect.Effect<boolean, StoreError>
-  /** Goes on with the password of the stamp, and with the next one. */
+  /** Goes on with the password of the stamp, and with the next one, beside those that were told before. */
   readonly keep: (id: string, stamp: string, next: string) => Effect.Effect<void, StoreError>
   readonly end: (id: string) => Effect.Effect<void, ReadError>
   /** Ends all sign-ins of a user. Returns their number. */
@@ -72,10 +72,12 @@ export const signInsIn = (store: DocumentStore["Service"]): SignInCollection => 
       Effect.map(
         store.find(collection, {
           filter: { subject, expires: { $gt: dateOf(now) } },
-          sort: { expires: -1, _id: 1 },
+          sort: { used: -1, _id: 1 },
           limit: maxListed
         }),
-        (documents) => documents.flatMap((document) => signInOf(document) ?? [])
+        // Those that don't say when they were used come last from the store.
+        (documents) =>
+          documents.flatMap((document) => signInOf(document) ?? []).toSorted((one, other) => other.used - one.used)
       ),
     rotate: ({ id, stamp, token: current }, token, { expires, used }) =>
       Effect.map(
@@ -84,7 +86,13 @@ export const signInsIn = (store: DocumentStore["Service"]): SignInCollection => 
         }),
         ({ matchedCount }) => matchedCount === 1
       ),
-    keep: (id, stamp, next) => Effect.asVoid(store.updateOne(collection, { _id: id }, { $set: { stamp, next } })),
+    keep: (id, stamp, next) =>
+      Effect.asVoid(
+        store.updateOne(collection, { _id: id }, {
+          $set: { stamp },
+          $push: { nextStamps: { $each: [next], $slice: -maxNext } }
+        })
+      ),
     end: (id) => Effect.asVoid(store.deleteOne(collection, { _id: id })),
     endAll: (subject) => store.deleteMany(collection, { subject })
   }
@@ -96,13 +104,23 @@ const collection = "appkernel_sign_ins"
 
 const maxListed = 100
 
+/** As many values as one request may have to hash. */
+const maxNext = 50
+
 const signInOf = (document: unknown): SignIn | undefined => {
   const exit = decode(document)
   if (Exit.isFailure(exit)) return undefined
-  const { _id, began, expires, used, ...signIn } = exit.value
+  const { _id, began, expires, next, nextStamps = [], used, ...signIn } = exit.value
   const start = began.getTime()
   // Those that were stored by earlier versions don't say when they were used.
-  return { id: _id, ...signIn, expires: expires.getTime(), began: start, used: used?.getTime() ?? start }
+  return {
+    id: _id,
+    ...signIn,
+    next: next === undefined ? nextStamps : [next, ...nextStamps],
+    expires: expires.getTime(),
+    began: start,
+    used: used?.getTime() ?? start
+  }
 }
 
 const dateOf = (time: number) => DateTime.toDateUtc(DateTime.makeUnsafe(time))
@@ -118,7 +136,9 @@ const decode = SchemaParser.decodeUnknownExit(Schema.Struct({
   subject: Schema.String,
   token: Schema.String,
   stamp: Schema.optional(Schema.String),
+  // Earlier versions stored one.
   next: Schema.optional(Schema.String),
+  nextStamps: Schema.optional(Schema.Array(Schema.String)),
   expires: Schema.Date,
   began: Schema.Date,
   used: Schema.optional(Schema.Date)
