@@ -13,7 +13,8 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { DocumentStore } from "../../Repository/DocumentStore.ts"
 import { CurrentUser } from "../../Security/CurrentUser.ts"
-import { signOut } from "../../Security/SignIns.ts"
+import { Jwt } from "../../Security/Jwt.ts"
+import { signInOf, signOut } from "../../Security/SignIns.ts"
 import { errorOf } from "../HttpError.ts"
 import { innerRequest } from "../request/innerRequest.ts"
 import { readParameters } from "../request/jsonBody.ts"
@@ -71,7 +72,8 @@ export const signingIn = (
       }
       const answer = refresh === undefined
         ? yield* token(asking(context, request, tokenPath, { grant_type: grant, username, password }))
-        : yield* Cache.get(renewals, refresh)
+        // The token is used up in the store, so that who leaves before the answer must find it kept.
+        : yield* Effect.uninterruptible(Cache.get(renewals, refresh))
       const issued = answer?.status === 200 ? decodeTokens(answer.text ?? "") : Option.none()
       if (Option.isNone(issued)) {
         const forgotten = refresh === undefined ? {} : { "set-cookie": cookieFor(request, cookieName, "", 0) }
@@ -98,7 +100,11 @@ export const signingOut = ({ cookieName, revoke, store, tokenPath }: SessionOpti
       const [token] = cookieOf(request, cookieName)
       if (/[?&]everywhere=true(?:&|$)/u.test(request.url)) {
         const user = Context.getOrUndefined(context, CurrentUser)
-        if (user === undefined) return yield* Effect.fail(errorOf("Unauthorized", "errors.CredentialsNeeded"))
+        const jwt = Context.getOrUndefined(context, Jwt)
+        // An API key, for instance, is not to end how its owner is signed in.
+        if (user === undefined || jwt === undefined || signInOf(user, jwt.application) === undefined) {
+          return yield* Effect.fail(errorOf("Unauthorized", "errors.CredentialsNeeded"))
+        }
         yield* Effect.provideService(signOut(user.subject), DocumentStore, store)
       }
       if (token !== undefined) yield* revoke(asking(context, request, `${tokenPath}/revoke`, { token }))

@@ -1,11 +1,13 @@
 /** The explorer: its page, what it tells whom, and who is signed in. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Redacted, Schema } from "effect"
+import { Deferred, Effect, Fiber, Layer, Redacted, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { builtExplorer } from "../../../scripts/explorer.ts"
 import {
   type AccessPolicy,
   Authenticated,
+  DocumentStore,
+  EmbeddedStore,
   KernelEngine,
   Model,
   Monitoring,
@@ -40,10 +42,12 @@ const explored = registered.enableExplorer({ path: "/office/explorer", require: 
 
 const password = "correct horse"
 
-const serving = Effect.gen(function*() {
-  const { baseUrl, repositories: { users }, token } = yield* explored.test({ store: signingIn })
+const servingWith = Effect.fnUntraced(function*(store: typeof signingIn) {
+  const { baseUrl, repositories: { users }, token } = yield* explored.test({ store })
+  const ids = new Map<string, string>()
   for (const role of ["admin", "staff", "guest"]) {
-    yield* users.insert(yield* Model.finalise(User, { email: role, password, roles: [role] }))
+    const { id } = yield* users.insert(yield* Model.finalise(User, { email: role, password, roles: [role] }))
+    ids.set(role, id)
   }
   const ask = (path: string, options: RequestInit = {}) =>
     Effect.promise(async () => {
@@ -53,11 +57,28 @@ const serving = Effect.gen(function*() {
     })
   const authorized = (role: string) =>
     Effect.map(
-      token({ subject: role, roles: [role] }),
+      token({ subject: ids.get(role) ?? role, roles: [role] }),
       (token) => ({ authorization: `Bearer ${Redacted.value(token)}` })
     )
   return { ask, authorized }
 })
+
+const serving = servingWith(signingIn)
+
+/** A store whose answers to renewals of sign-ins wait, though they are written. */
+const answeringLate = (begun: Deferred.Deferred<void>, release: Deferred.Deferred<void>) =>
+  Layer.effect(
+    DocumentStore.DocumentStore,
+    Effect.map(DocumentStore.DocumentStore, (store) =>
+      DocumentStore.DocumentStore.of({
+        ...store,
+        updateOne: (collection, ...rest) =>
+          Effect.tap(store.updateOne(collection, ...rest), () =>
+            collection === "appkernel_sign_ins"
+              ? Effect.andThen(Deferred.succeed(begun, undefined), Deferred.await(release))
+              : Effect.void)
+      }))
+  )
 
 const form = (values: Record<string, string>, headers: Record<string, string> = {}): RequestInit => ({
   method: "POST",
@@ -214,18 +235,44 @@ describe("The explorer", () => {
       assert.strictEqual((yield* renew(cookieOf(next.headers))).status, 400)
     }))
 
+  it.effect("keeps the answer to a page that has left before it came", () =>
+    Effect.gen(function*() {
+      const [begun, release] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const late = Layer.provide(answeringLate(begun, release), EmbeddedStore.layerMemory)
+      const { ask } = yield* servingWith(Layer.merge(signingIn, late))
+      const session = "/office/explorer/session"
+      const { headers } = yield* ask(session, form({ grant_type: "password", username: "staff", password }))
+      const renewal = form({ grant_type: "refresh_token" }, { cookie: cookieOf(headers) })
+      const page = new AbortController()
+      const left = yield* Effect.forkChild(Effect.exit(ask(session, { ...renewal, signal: page.signal })), {
+        startImmediately: true
+      })
+      yield* Deferred.await(begun)
+      page.abort()
+      yield* Fiber.await(left)
+      // The service learns that a connection is gone before it answers another one.
+      for (let i = 0; i < 2; i++) assert.strictEqual((yield* ask("/office/explorer/openapi.json")).status, 401)
+      yield* Deferred.succeed(release, undefined)
+      assert.strictEqual((yield* ask(session, renewal)).status, 200)
+    }))
+
   it.effect("ends all sign-ins of a user at once", () =>
     Effect.gen(function*() {
-      const { ask } = yield* serving
+      const { ask, authorized } = yield* serving
       const session = "/office/explorer/session"
       const credentials = form({ grant_type: "password", username: "staff", password })
       const here = yield* ask(session, credentials)
       const there = yield* ask(session, credentials)
       const everywhere = `${session}?everywhere=true`
-      assert.strictEqual((yield* ask(everywhere, { method: "DELETE" })).status, 401)
+      // Credentials that are no sign-in of the explorer's application end none, though they are of the same user.
+      for (const headers of [{}, yield* authorized("staff")]) {
+        assert.strictEqual((yield* ask(everywhere, { method: "DELETE", headers })).status, 401)
+      }
+      const renewed = yield* ask(session, form({ grant_type: "refresh_token" }, { cookie: cookieOf(there.headers) }))
+      assert.strictEqual(renewed.status, 200)
       const headers = { authorization: `Bearer ${JSON.parse(here.text).access_token}`, cookie: cookieOf(here.headers) }
       assert.strictEqual((yield* ask(everywhere, { method: "DELETE", headers })).status, 204)
-      const ended = yield* ask(session, form({ grant_type: "refresh_token" }, { cookie: cookieOf(there.headers) }))
+      const ended = yield* ask(session, form({ grant_type: "refresh_token" }, { cookie: cookieOf(renewed.headers) }))
       assert.strictEqual(ended.status, 400)
     }))
 
