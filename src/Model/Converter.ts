@@ -69,7 +69,8 @@ export const make = <S extends Schema.Top>(options: {
 
 /**
  * Text in lower case, without white space at its ends, in Unicode's composed form (NFC): for names that people sign in with and
- * addresses, so that `Jane@Example.com ` and `jane@example.com` are one, and so are the two ways to write `é`. The sign-in of `Accounts.fromModel` converts what it is given, too.
+ * addresses, so that `Jane@Example.com ` and `jane@example.com` are one, and so are the two ways to write `é`. The Greek `ς` at the end of a word
+ * becomes `σ`, as both have one capital letter. The sign-in of `Accounts.fromModel` converts what it is given, too.
  *
  * **Example** (Addresses that differ in case are one account)
  *
@@ -88,14 +89,15 @@ export const make = <S extends Schema.Top>(options: {
  *
  * **Gotchas**
  *
- * Documents that were stored before the field had this converter, or with decomposed letters before it composed them, keep what
+ * Documents that were stored before the field had this converter, or before it changed decomposed letters and the final `ς`, keep what
  * they have: no sign-in and no filter finds them by it, and a second account may be made, until they are patched once with the same
  * value.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const lowerCase: Converter<string> = (text) => Effect.succeed(text.trim().toLowerCase().normalize())
+export const lowerCase: Converter<string> = (text) =>
+  Effect.succeed(text.trim().toLowerCase().normalize().replaceAll("ς", "σ"))
 
 /**
  * Options of {@link contentHasher}.

@@ -71,7 +71,10 @@ export interface TokenContent {
   readonly subject: string
   /** `roles`. Defaults to none. */
   readonly roles?: ReadonlyArray<string> | undefined
-  /** Further claims, JSON values. They can't replace `sub`, `roles`, `iss`, `aud`, `iat` and `exp`. */
+  /**
+   * Further claims, JSON values. They can't replace `sub`, `roles`, `iss`, `aud`, `iat` and `exp`. `sid` and `account_roles` are
+   * those of sign-ins: a token with a `sid` counts as long as the sign-in of that name, and one with the name of none is refused.
+   */
   readonly claims?: Schema.JsonObject | undefined
   /** The lifetime, a finite time above zero. Defaults to the one of {@link Options}. */
   readonly expiresIn?: Duration.Input | undefined
