@@ -13,10 +13,15 @@ import * as Fiber from "effect/Fiber"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
-import { boundMessage } from "./codec/wording.ts"
 import type { Field } from "./Field.ts"
 import * as Index from "./FieldIndex.ts"
-import { notEmptyTypeId, relatedAnnotation, validatorAnnotation, type ValidatorEntry } from "./shape/annotations.ts"
+import {
+  boundMessage,
+  notEmptyTypeId,
+  relatedAnnotation,
+  validatorAnnotation,
+  type ValidatorEntry
+} from "./shape/annotations.ts"
 import * as fields from "./shape/fields.ts"
 import { holdsNumbers, holdsTexts } from "./shape/kind.ts"
 import { asUnicode } from "./shape/unicodePattern.ts"

@@ -2,7 +2,7 @@
 import { memoize } from "effect/Function"
 import * as Predicate from "effect/Predicate"
 import type * as SchemaAST from "effect/SchemaAST"
-import { temporalKind, validatorAnnotation, type ValidatorEntry } from "../shape/annotations.ts"
+import { boundMessage, temporalKind, validatorAnnotation, type ValidatorEntry } from "../shape/annotations.ts"
 import { isKind } from "../shape/fields.ts"
 import { fold } from "../shape/fold.ts"
 import { choicesOf } from "../shape/kind.ts"
@@ -81,12 +81,6 @@ export interface WordingRule extends ValidatorEntry {
   /** Whether the rule comes from a validator, not from one of Effect's own checks. */
   readonly isOwn: boolean
 }
-
-/** The sentence about a bound: of a number, or of how many there are of a noun. */
-export const boundMessage = (kind: "least" | "most", bound: unknown, noun?: string): string =>
-  noun === undefined
-    ? `must be at ${kind} ${String(bound)}`
-    : `must have at ${kind} ${String(bound)} ${noun}${bound === 1 ? "" : "s"}`
 
 const isEnumeration: (ast: SchemaAST.AST) => boolean = fold<boolean>({
   Literal: () => true,

@@ -1,4 +1,4 @@
-/** The annotations of schemas that other modules read, and the attributes of a field beside its type. */
+/** The annotations of schemas that other modules read, the sentences of bounds, and the attributes of a field beside its type. */
 import type * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import type { Converter } from "../Converter.ts"
@@ -32,6 +32,12 @@ export interface ValidatorEntry {
   readonly type: string
   readonly value?: unknown
 }
+
+/** The sentence about a bound: of a number, or of how many there are of a noun. */
+export const boundMessage = (kind: "least" | "most", bound: unknown, noun?: string): string =>
+  noun === undefined
+    ? `must be at ${kind} ${String(bound)}`
+    : `must have at ${kind} ${String(bound)} ${noun}${bound === 1 ? "" : "s"}`
 
 /**
  * Describes what `expand` embeds in the documents of a model, with the schemas of a document and of a list. References have it, so that
