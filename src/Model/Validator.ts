@@ -78,17 +78,15 @@ export const email = <F extends Field.Holding<string>>(self: F): Field.Checked<F
  * @category combinators
  * @since 0.1.0
  */
-export const min = (bound: number) => <F extends Field.Holding<Measurable>>(self: F): Field.Checked<F> => {
-  const own = (noun?: string) => named("Min", boundMessage("least", bound, noun), bound)
-  return checked(
+export const min = (bound: number) => <F extends Field.Holding<Measurable>>(self: F): Field.Checked<F> =>
+  checked(
     self,
     measured(self, {
-      number: () => Schema.isGreaterThanOrEqualTo(bound, own()),
-      text: () => Schema.isMinCodePoints(bound, own("character")),
-      list: () => Schema.isMinLength(bound, own("element"))
+      number: () => Schema.isGreaterThanOrEqualTo(bound, atLeast(bound)),
+      text: () => Schema.isMinCodePoints(bound, atLeast(bound, "character")),
+      list: () => Schema.isMinLength(bound, atLeast(bound, "element"))
     })
   )
-}
 
 /**
  * Numbers: not more than `bound`. Text: at most `bound` characters (Unicode code points). Lists: at most `bound`
@@ -97,17 +95,15 @@ export const min = (bound: number) => <F extends Field.Holding<Measurable>>(self
  * @category combinators
  * @since 0.1.0
  */
-export const max = (bound: number) => <F extends Field.Holding<Measurable>>(self: F): Field.Checked<F> => {
-  const own = (noun?: string) => named("Max", boundMessage("most", bound, noun), bound)
-  return checked(
+export const max = (bound: number) => <F extends Field.Holding<Measurable>>(self: F): Field.Checked<F> =>
+  checked(
     self,
     measured(self, {
-      number: () => Schema.isLessThanOrEqualTo(bound, own()),
-      text: () => Schema.isMaxCodePoints(bound, own("character")),
-      list: () => Schema.isMaxLength(bound, own("element"))
+      number: () => Schema.isLessThanOrEqualTo(bound, atMost(bound)),
+      text: () => Schema.isMaxCodePoints(bound, atMost(bound, "character")),
+      list: () => Schema.isMaxLength(bound, atMost(bound, "element"))
     })
   )
-}
 
 /**
  * The time is not after now, with a tolerance of one second, since the clocks of several machines differ.
@@ -293,6 +289,10 @@ const isListOf = (self: Field.Input): boolean => {
 // A check changes no type.
 const checked = <F extends Field.Input>(self: F, check: Check): Field.Checked<F> =>
   fields.checked(self, check) as Field.Checked<F>
+
+const atLeast = (bound: number, noun?: string) => named("Min", boundMessage("least", bound, noun), bound)
+
+const atMost = (bound: number, noun?: string) => named("Max", boundMessage("most", bound, noun), bound)
 
 type Check = SchemaAST.Check<never>
 
