@@ -24,6 +24,8 @@ export interface Converter<A> {
   readonly convert?: ((value: A) => Effect.Effect<A>) | undefined
   /** Whether a conversion takes much of a processor, as a hash of a password does. A request may have 50 such values. */
   readonly isCostly?: boolean | undefined
+  /** The length up to which a text from a caller is converted, in UTF-16 code units. Defaults to any. */
+  readonly maxLength?: number | undefined
 }
 
 /**
@@ -57,13 +59,16 @@ export const make = <S extends Schema.Top>(options: {
   readonly makes: S
   /** Whether a conversion takes much of a processor: a request may have 50 such values. Defaults to false. */
   readonly isCostly?: boolean | undefined
+  /** The length up to which a text from a caller is converted, in UTF-16 code units. Defaults to any. */
+  readonly maxLength?: number | undefined
 }): Converter<S["Type"]> => {
-  const { convert, isCostly, makes } = options
+  const { convert, isCostly, makes, maxLength } = options
   const isMade = SchemaParser.is(makes)
   return Object.assign((value: S["Type"]) => isMade(value) ? Effect.succeed(value) : convert(value), {
     convert,
     isCostly,
-    makes
+    makes,
+    maxLength
   })
 }
 
@@ -120,7 +125,8 @@ export interface ContentHasherOptions {
  * **Details**
  *
  * A value of the process with this form, with 1,000 to 1,000,000 rounds and a salt of at least 8 bytes, stays
- * unchanged; anything else is hashed. A value from a caller is always hashed, whatever it looks like.
+ * unchanged; anything else is hashed. A value from a caller is always hashed, whatever it looks like, and refused if it has more
+ * than 1,024 UTF-16 code units, since no longer password signs in.
  *
  * **Gotchas**
  *
@@ -135,6 +141,7 @@ export const contentHasher = (options?: ContentHasherOptions): Converter<string>
   return make({
     makes: PasswordHash.schema,
     isCostly: true,
+    maxLength: PasswordHash.maxPassword,
     convert: Effect.fnUntraced(function*(value) {
       const crypto = yield* Crypto.WebCrypto
       const salt = crypto.getRandomValues(new Uint8Array(saltSize))

@@ -219,7 +219,7 @@ const passwordsOf = Effect.fnUntraced(
           { login },
           Effect.gen(function*() {
             const text = Redacted.value(password)
-            if (text.length > maxLength) return yield* new CredentialsInvalid({ reason: "too-large" })
+            if (text.length > PasswordHash.maxPassword) return yield* new CredentialsInvalid({ reason: "too-large" })
             const account = Option.getOrUndefined(yield* accounts.find(login))
             const secret = account === undefined ? undefined : Redacted.value(account.secret)
             const stored = secret !== undefined && isHash(secret) ? secret : undefined
@@ -241,7 +241,5 @@ const strengthen = (accounts: Operations, account: Account, secret: string) =>
     accounts.rehash(account, Redacted.make(secret, { label: "password" })),
     (error) => Effect.logWarning(`The password of ${account.subject} keeps its weaker hash: ${error.message}`)
   )
-
-const maxLength = 1_024
 
 const isHash: (value: unknown) => boolean = SchemaParser.is(PasswordHash.schema)

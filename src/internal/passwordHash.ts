@@ -13,6 +13,9 @@ export const defaultRounds = 600_000
 
 export const roundsRange = [1_000, 1_000_000] as const
 
+/** The length of the longest password that signs in, in UTF-16 code units. */
+export const maxPassword = 1_024
+
 /** A hash of 1,000 to 1,000,000 rounds with a salt of at least 8 bytes. */
 export const schema: Schema.String = Schema.String.check(Schema.isPattern(
   /^\$pbkdf2-sha256\$(?:[1-9]\d{3,5}|1000000)\$(?:[A-Za-z0-9./]{4}){2}(?:[A-Za-z0-9./]{3}|(?:[A-Za-z0-9./]{4})+(?:[A-Za-z0-9./]{2,3})?)\$[A-Za-z0-9./]{43}$/u

@@ -59,12 +59,17 @@ export const childContext = (context: ValidationContext, key: string, omitted = 
   problems: context.problems
 })
 
-/** Converts what a caller sent: {@link reportedInvalid} if the request has too many values that are costly to convert. */
+/** Converts what a caller sent: {@link reportedInvalid} if it is too long, or the request has too many values that are costly to convert. */
 export const convertSent = (
   converter: Converter<unknown>,
   value: unknown,
   { fiber, path, problems }: ValidationContext
 ): Effect.Effect<unknown> => {
+  const { maxLength = Infinity } = converter
+  if (typeof value === "string" && value.length > maxLength) {
+    problems.push({ field: path, validator: "Limit", message: `must have at most ${maxLength} characters` })
+    return Effect.succeed(reportedInvalid)
+  }
   if (converter.isCostly !== true || fiber.getRef(MayConvert)(fiber)) return convertAlways(converter, value)
   problems.push({ field: path, validator: "Limit", message: "is one value too many to hash in a request" })
   return Effect.succeed(reportedInvalid)

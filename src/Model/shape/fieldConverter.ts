@@ -22,6 +22,7 @@ export const composed = (first: Converter<unknown>, next: Converter<unknown>): C
     {
       convert: (value: unknown) => Effect.flatMap(convertAlways(first, value), (output) => convertAlways(next, output)),
       isCostly: first.isCostly === true || next.isCostly === true,
+      maxLength: first.maxLength ?? next.maxLength,
       makes
     }
   )

@@ -110,6 +110,35 @@ describe("values that are costly to convert", () => {
         assert.strictEqual((yield* send("POST", `${path}/add`, { members: people(50, "f") })).body.result, 50)
       }))
 
+    it.effect("are not hashed if they are longer than what signs in", () =>
+      Effect.gen(function*() {
+        const longest = "x".repeat(1_024)
+        const created = yield* send("POST", "/people", { login: "longest", password: longest })
+        assert.strictEqual(created.status, 201)
+        assert.strictEqual(
+          (yield* send("POST", "/door/sign_in", { login: "longest", password: longest })).body.result,
+          created.body.result
+        )
+        const team = yield* send("POST", "/teams", { members: [] })
+        const members = [{ login: "long", password: `${longest}x` }]
+        const before = begun.length
+        for (
+          const [method, path, body, field] of [
+            ["POST", "/people", members[0], "password"],
+            ["POST", "/teams", { members }, "members.0.password"],
+            ["PUT", `/teams/${team.body.result}`, { members }, "members.0.password"],
+            ["PATCH", `/teams/${team.body.result}`, { members }, "members.0.password"]
+          ] as const
+        ) {
+          const { body: answer, status } = yield* send(method, path, body)
+          assert.deepStrictEqual([status, answer.errors.length], [400, 1], `${method} ${path}`)
+          const { field: named, message, validator } = answer.errors[0]
+          assert.deepStrictEqual([named, validator], [field, "Limit"])
+          assert.include(message, "must have at most 1024 characters")
+        }
+        assert.strictEqual(begun.length, before)
+      }))
+
     it.effect("wait for the password of somebody who signs in", () =>
       Effect.gen(function*() {
         const before = begun.length
