@@ -7,7 +7,6 @@ import { CurrentStoreOptions } from "@appkernel/document-store/shared"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Function from "effect/Function"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import type { FileStoreFailed } from "../Files/FileStore.ts"
@@ -26,16 +25,15 @@ import {
 import type * as Model from "../Model/Model.ts"
 import type { ChangeEvent, ChangesOptions, ListEvent } from "./changes/changeEvents.ts"
 import { authorized } from "./collection/authorizedCollection.ts"
-import { makeModelCollection } from "./collection/collectionStages.ts"
 import type { IsSoftDeleted, SoftDeletes, SortOptions } from "./collection/softDeleteTypes.ts"
-import { hasDefaults, hasVersions, ownerOf, viewOf } from "./collection/storedCollection.ts"
+import { hasVersions, ownerOf, viewOf } from "./collection/storedCollection.ts"
 import { DocumentStore, type StoreOptions } from "./DocumentStore.ts"
 import type * as Query from "./Query.ts"
 import { documentOperationsOf, unrestrictedOf, withUnrestricted } from "./repository/documentOperations.ts"
 import type { Histories, IsHistoried } from "./repository/history.ts"
 import { historyIndex, historyOf } from "./repository/historyEntry.ts"
 import { indexesOf } from "./repository/modelIndexes.ts"
-import { loggedOf, makeOperations, referrerOf, writerOf } from "./repository/modelOperations.ts"
+import { collectionsOf, loggedOf, makeOperations, referrerOf, writerOf } from "./repository/modelOperations.ts"
 import type { Operations } from "./repository/operations.ts"
 import { installReferences } from "./repository/referenceChecks.ts"
 import { registerReferrer } from "./repository/referrers.ts"
@@ -168,14 +166,12 @@ export const make = Effect.fnUntraced(function*<M extends Model.Any>(
       )
     )
   }
-  const related = [model, ...referencesOf(model).map(({ target }) => target())].flatMap((one) => [one, ownerOf(one)])
-  // They load the query language, which other programs have no use for.
-  const versions = related.some(hasVersions)
-    ? yield* Effect.promise(() => import("./versions/earlierCollections.ts"))
-    : undefined
-  const defaulted = related.some((one) => hasDefaults(one))
-    ? yield* Effect.promise(() => import("./collection/defaultedFields.ts"))
-    : undefined
+  const related = [model, ...referencesOf(model).map(({ target }) => target())]
+  const { collectionOf, ownCollectionOf, versions } = yield* collectionsOf(
+    related,
+    store,
+    (other) => other.modelName === model.modelName ? options : undefined
+  )
   const [owner, declared] = [ownerOf(model), indexesOf(ownerOf(model))]
   assertUniqueByShard(
     model.modelName,
@@ -190,19 +186,6 @@ export const make = Effect.fnUntraced(function*<M extends Model.Any>(
   if (managedField(model, "revision") !== undefined) {
     yield* store.createIndexes(historyOf(model.modelName), [historyIndex])
   }
-  const runners = new Map(
-    related.filter(hasVersions).map((one) => [one, versions?.versionRunner(one, store, indexesOf(one))])
-  )
-  const storedOf = (other: ModelLike) => defaulted?.withDefaults(other) ?? Function.identity
-  const ownCollectionOf = (other: ModelLike) =>
-    makeModelCollection(other, store, storedOf(other), {
-      versions: runners.get(other),
-      options: other.modelName === model.modelName ? options : undefined
-    })
-  const collectionOf = (other: ModelLike) =>
-    versions === undefined || ownerOf(other) === other
-      ? ownCollectionOf(other)
-      : versions.viewCollection(other, store, ownCollectionOf(ownerOf(other)), storedOf(other))
   const [all, newest] = [collectionOf(model), ownCollectionOf(owner)]
   const files = filesOf(model) === undefined ? undefined : yield* fileRecording(store)
   if (files !== undefined) yield* files.install(model)

@@ -17,7 +17,7 @@ import type { makeUnfinishedUploads } from "./files/unfinished.ts"
 // How values, identifiers and documents are stored, and which indexes a model has.
 export { compare, decodeDocument } from "@appkernel/mql/values"
 export { documentCodec } from "./collection/documentCodec.ts"
-export { ownerOf } from "./collection/storedCollection.ts"
+export { hasVersions, ownerOf } from "./collection/storedCollection.ts"
 export { documentEncoder, toBson } from "./query/bsonForm.ts"
 export { storedIdOf, textOfId } from "./query/bsonForm.ts"
 export { fieldCodecsOf } from "./query/fieldCodec.ts"
@@ -31,6 +31,7 @@ export { idsAt } from "./repository/referrers.ts"
 export { CountsOperations } from "@appkernel/document-store/shared"
 export { makeRetry } from "@appkernel/document-store/shared"
 export { withTransactionId } from "@appkernel/document-store/shared"
+export type { ModelCollection } from "./collection/modelCollection.ts"
 export { applyPatch } from "./repository/applyPatch.ts"
 export {
   documentOperationsOf,
@@ -38,6 +39,7 @@ export {
   mayFindAtOnce,
   storedFieldsOf
 } from "./repository/documentOperations.ts"
+export { collectionsOf } from "./repository/modelOperations.ts"
 export { beginVersions } from "./versions/begin.ts"
 
 // The sizes of pictures, for those who have some.
@@ -94,3 +96,4 @@ export {
   withRowFilters
 } from "./collection/accessDecision.ts"
 export { type AuditTrail, maxIds, type Touched } from "./collection/auditTrail.ts"
+export { holdingRowFilters } from "./collection/rowFilterMarks.ts"

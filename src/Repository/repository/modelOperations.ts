@@ -1,4 +1,4 @@
-/** Puts the operations of a repository together: reads, writes, deletes, histories and streams of changes. */
+/** Puts the collections and the operations of a repository together: reads, writes, deletes, histories and streams of changes. */
 import { instrumentedStream, rejectDuplicateKey } from "@appkernel/document-store/shared"
 import * as Effect from "effect/Effect"
 import * as Function from "effect/Function"
@@ -10,10 +10,11 @@ import * as JsonSchema from "../../Model/JsonSchema.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { ChangeStreams } from "../changes/changeEvents.ts"
 import type * as Streams from "../changes/changeStreams.ts"
+import { makeModelCollection } from "../collection/collectionStages.ts"
 import { type DocumentCodec, documentCodec } from "../collection/documentCodec.ts"
 import type { ModelCollection } from "../collection/modelCollection.ts"
-import { hasVersions, ownerOf } from "../collection/storedCollection.ts"
-import type { DocumentStore, StoredChange } from "../DocumentStore.ts"
+import { hasDefaults, hasVersions, ownerOf } from "../collection/storedCollection.ts"
+import type { DocumentStore, StoredChange, StoreOptions } from "../DocumentStore.ts"
 import { operationStage } from "../OperationStages.ts"
 import type { ReadError } from "../RepositoryError.ts"
 import type { RecordedVersion } from "../versions/earlierCollections.ts"
@@ -96,6 +97,37 @@ export const writerStages: ReadonlyArray<Stage<WriterFacts, ModelWriter>> = [
 
 export const writerOf = (facts: WriterFacts): ModelWriter =>
   folded(writerStages, facts, makeModelWriter(facts.collection))
+
+/**
+ * Makes the collections of these models and of those whose earlier versions they are. The options are those of the operations
+ * on a model's documents. No row filter of a caller applies.
+ */
+export const collectionsOf = Effect.fnUntraced(function*(
+  models: ReadonlyArray<ModelLike>,
+  store: DocumentStore["Service"],
+  optionsOf: (model: ModelLike) => StoreOptions | undefined = () => undefined
+) {
+  const all = models.flatMap((one) => [one, ownerOf(one)])
+  // They load the query language, which other programs have no use for.
+  const versions = all.some(hasVersions)
+    ? yield* Effect.promise(() => import("../versions/earlierCollections.ts"))
+    : undefined
+  const defaulted = all.some((one) => hasDefaults(one))
+    ? yield* Effect.promise(() => import("../collection/defaultedFields.ts"))
+    : undefined
+  const runners = new Map(
+    all.filter(hasVersions).map((one) => [one, versions?.versionRunner(one, store, indexesOf(one))])
+  )
+  const storedOf = (model: ModelLike) => defaulted?.withDefaults(model) ?? Function.identity
+  /** The documents of a model that is no earlier version of another one. */
+  const ownCollectionOf = (model: ModelLike): ModelCollection =>
+    makeModelCollection(model, store, storedOf(model), { versions: runners.get(model), options: optionsOf(model) })
+  const collectionOf = (model: ModelLike): ModelCollection =>
+    versions === undefined || ownerOf(model) === model
+      ? ownCollectionOf(model)
+      : versions.viewCollection(model, store, ownCollectionOf(ownerOf(model)), storedOf(model))
+  return { collectionOf, ownCollectionOf, versions }
+})
 
 /** The schema of stored documents. */
 const schemaOf = (model: Model.Any, store: DocumentStore["Service"]) =>

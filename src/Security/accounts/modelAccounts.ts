@@ -8,9 +8,19 @@ import * as SchemaParser from "effect/SchemaParser"
 import { DeclarationError } from "../../internal/declarationError.ts"
 import { idSchemaOf, managedField, type ModelLike, modelTypeId, shownIdOf, unwrapped } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
-import { DocumentStore, type Filter } from "../../Repository/DocumentStore.ts"
-import { documentCodec, fieldCodecsOf, indexesOf } from "../../Repository/internal.ts"
+import { DocumentStore, type Filter, type Update } from "../../Repository/DocumentStore.ts"
+import {
+  collectionsOf,
+  documentCodec,
+  fieldCodecsOf,
+  hasVersions,
+  holdingRowFilters,
+  indexesOf,
+  type ModelCollection,
+  ownerOf
+} from "../../Repository/internal.ts"
 import * as Query from "../../Repository/Query.ts"
+import { QueryRejected } from "../../Repository/RepositoryError.ts"
 import type { Account, Operations } from "./port.ts"
 
 /** The names of the fields that an account consists of. @internal */
@@ -22,7 +32,7 @@ export interface AccountFields {
 }
 
 /**
- * The accounts that the documents of a model are. They are read as they are stored: no rule for a caller applies.
+ * The accounts that the documents of a model are. No rule for a caller applies to them.
  *
  * @internal
  */
@@ -50,9 +60,13 @@ export const modelAccounts = (model: Model.Any, fields: AccountFields): Operatio
     const own = Query.toFilter(model, where)
     return deletedField === undefined ? own : { ...own, [deletedField]: null }
   }
+  const documentsIn = hasVersions(ownerOf(model)) ? versionedDocuments(model) : undefined
   const findBy = Effect.fnUntraced(function*(field: string, value: unknown) {
     const store = yield* DocumentStore
-    const [document] = yield* store.find(model.modelName, { filter: filterBy(field, value), limit: 1 })
+    const filter = filterBy(field, value)
+    const [document] = documentsIn === undefined
+      ? yield* store.find(model.modelName, { filter, limit: 1 })
+      : yield* (yield* documentsIn(store)).find(filter)
     return document === undefined
       ? Option.none<Account>()
       // A stored account that is none of the model is a defect.
@@ -77,7 +91,9 @@ export const modelAccounts = (model: Model.Any, fields: AccountFields): Operatio
     rehash: Effect.fnUntraced(function*({ secret, subject }, stronger) {
       const store = yield* DocumentStore
       const filter = { ...filterBy(idField, subjects.parse(subject)), [fields.secret]: Redacted.value(secret) }
-      yield* store.updateOne(model.modelName, filter, { $set: { [fields.secret]: Redacted.value(stronger) } })
+      const update = { $set: { [fields.secret]: Redacted.value(stronger) } }
+      if (documentsIn === undefined) yield* store.updateOne(model.modelName, filter, update)
+      else yield* (yield* documentsIn(store)).update(filter, update)
     })
   }
 }
@@ -110,6 +126,32 @@ export const hasherOf = (
 }
 
 // internal
+
+/** The documents of a model in its newest version, deleted ones too, whatever version they are stored in. */
+const versionedDocuments = (model: Model.Any) => {
+  const scope = { deleted: "include" } as const
+  const make = ({ find, run }: ModelCollection) => ({
+    // Of a document that can't be read nobody knows whose login it has: it is not in the way of the others.
+    find: (filter: Filter) => find({ filter: holdingRowFilters({ ...filter }, [filter]), limit: 1 }, scope),
+    update: (filter: Filter, update: Update) =>
+      run({ name: "updateOne", filter, update, scope }).pipe(
+        Effect.catchTag(["AccessDenied", "FileQuotaExceeded"], Effect.die),
+        Effect.catchTag(
+          "ValidationException",
+          ({ message }) => Effect.fail(new QueryRejected({ operation: "rehash", detail: message }))
+        )
+      )
+  })
+  const known = new WeakMap<DocumentStore["Service"], ReturnType<typeof make>>()
+  return Effect.fnUntraced(function*(store: DocumentStore["Service"]) {
+    const found = known.get(store)
+    if (found !== undefined) return found
+    const { collectionOf } = yield* collectionsOf([model], store)
+    const made = make(collectionOf(model))
+    known.set(store, made)
+    return made
+  })
+}
 
 const mistake = (problem: string) => Effect.die(new DeclarationError(`Accounts.fromModel: ${problem}`))
 
