@@ -1,7 +1,8 @@
 /** The explorer: its page, what it tells whom, and who is signed in. */
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Layer, Redacted, Schema } from "effect"
+import { Deferred, Effect, Layer, Redacted, Schema } from "effect"
 import { TestClock } from "effect/testing"
+import { connect } from "node:net"
 import { builtExplorer } from "../../../scripts/explorer.ts"
 import {
   type AccessPolicy,
@@ -60,7 +61,7 @@ const servingWith = Effect.fnUntraced(function*(store: typeof signingIn) {
       token({ subject: ids.get(role) ?? role, roles: [role] }),
       (token) => ({ authorization: `Bearer ${Redacted.value(token)}` })
     )
-  return { ask, authorized }
+  return { ask, authorized, port: Number(new URL(baseUrl).port) }
 })
 
 const serving = servingWith(signingIn)
@@ -239,17 +240,19 @@ describe("The explorer", () => {
     Effect.gen(function*() {
       const [begun, release] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
       const late = Layer.provide(answeringLate(begun, release), EmbeddedStore.layerMemory)
-      const { ask } = yield* servingWith(Layer.merge(signingIn, late))
+      const { ask, port } = yield* servingWith(Layer.merge(signingIn, late))
       const session = "/office/explorer/session"
       const { headers } = yield* ask(session, form({ grant_type: "password", username: "staff", password }))
-      const renewal = form({ grant_type: "refresh_token" }, { cookie: cookieOf(headers) })
-      const page = new AbortController()
-      const left = yield* Effect.forkChild(Effect.exit(ask(session, { ...renewal, signal: page.signal })), {
-        startImmediately: true
-      })
+      const cookie = cookieOf(headers)
+      const renewal = form({ grant_type: "refresh_token" }, { cookie })
+      const body = "grant_type=refresh_token"
+      const page = connect(port, "127.0.0.1").on("error", () => {})
+      page.write(
+        `POST ${session} HTTP/1.1\r\nhost: a\r\ncookie: ${cookie}\r\ncontent-length: ${body.length}\r\n` +
+          `content-type: application/x-www-form-urlencoded\r\n\r\n${body}`
+      )
       yield* Deferred.await(begun)
-      page.abort()
-      yield* Fiber.await(left)
+      page.resetAndDestroy()
       // The service learns that a connection is gone before it answers another one.
       for (let i = 0; i < 2; i++) assert.strictEqual((yield* ask("/office/explorer/openapi.json")).status, 401)
       yield* Deferred.succeed(release, undefined)

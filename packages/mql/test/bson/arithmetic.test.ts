@@ -67,7 +67,10 @@ describe("arithmetic of decimals", () => {
     Effect.sync(() => {
       const value = numberOf(parts, at)
       const { digits, exponent } = exact(value)
-      assert.strictEqual(decimal(`${digits}E${exponent}`).toString(), value.toString().replace(/^-(?=[0.]+(?:E|$))/u, ""))
+      assert.strictEqual(
+        decimal(`${digits}E${exponent}`).toString(),
+        value.toString().replace(/^-(?=[0.]+(?:E|$))/u, "")
+      )
       assert.strictEqual(decimalOf({ digits, exponent }).toString(), decimal(`${digits}E${exponent}`).toString())
       assert.strictEqual(toDouble(value), Number(value.toString()))
     }))
