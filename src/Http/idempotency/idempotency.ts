@@ -43,7 +43,7 @@ export interface RepeatableRoute {
   readonly method: string
   readonly path: string
   readonly endpoint?: GuardedEndpoint | undefined
-  readonly idempotencyKeys: "accepted" | "required"
+  readonly idempotencyKeys: "accepted" | "required" | "refused"
   readonly respondBadRequest: BadRequestResponder
 }
 
@@ -119,11 +119,12 @@ export const makeIdempotency = Effect.fnUntraced(function*(
       const headers = headersOf(request)
       const given = headers["idempotency-key"]?.toString()
       if (given === undefined) {
-        return route.idempotencyKeys === "accepted" ? yield* next : yield* route.respondBadRequest([needed])
+        return route.idempotencyKeys === "required" ? yield* route.respondBadRequest([needed]) : yield* next
       }
       const key = keyOf(given)
       const type = mediaTypeOf(headers["content-type"] ?? "")
-      const problem = key === undefined ? unreadable : isWhole(type) ? undefined : streamed
+      const isKept = route.idempotencyKeys !== "refused" && isWhole(type)
+      const problem = key === undefined ? unreadable : isKept ? undefined : streamed
       if (problem !== undefined) return yield* route.respondBadRequest([problem])
       const body = yield* bodyOf(request, limits.maxBodySize)
       const caller = currentUserIdOf(fiber) ?? ""

@@ -143,7 +143,7 @@ export const make = (
     const filter = within(asked)
     const count = keyset !== undefined ? "none" : countMode === "estimated" && !isEmpty(filter) ? "exact" : countMode
     const find = {
-      filter: within(allOf(asked, following)),
+      filter: isEmpty(following) ? filter : within(allOf(asked, following)),
       sort,
       skip: (page - 1) * pageSize,
       limit: count === "exact" ? pageSize : pageSize + 1,

@@ -6,7 +6,7 @@
 import * as Predicate from "effect/Predicate"
 // Tests may replace the global `setImmediate`.
 import { clearImmediate, setImmediate } from "node:timers"
-import { IncomingMessage } from "./nodeHttp.ts"
+import { IncomingMessage, unwrittenResponse } from "./nodeHttp.ts"
 
 /** A request that can buffer its body until it is read: synchronously by {@link BufferedRequest.body}, or as a stream. */
 export class BufferedRequest extends IncomingMessage {
@@ -106,8 +106,7 @@ export class BufferedRequest extends IncomingMessage {
 /** Whether the request opens a WebSocket (RFC 6455, section 4.1) on a connection that has nothing else to do. */
 const isHandshake = (request: IncomingMessage): boolean =>
   request.method === "GET" && request.headers.upgrade?.toLowerCase() === "websocket" && !hasBody(request)
-  // Node keeps the first response that is not written in this property.
-  && !Reflect.get(request.socket, "_httpMessage")
+  && unwrittenResponse(request.socket) === undefined
 
 const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) !== 0

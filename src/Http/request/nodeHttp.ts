@@ -4,6 +4,7 @@
  */
 import type * as Http from "node:http"
 import { createRequire } from "node:module"
+import type { Socket } from "node:net"
 
 const http: typeof Http = createRequire(import.meta.url)("node:http")
 
@@ -14,3 +15,9 @@ export type IncomingMessage = Http.IncomingMessage
 export type Server = Http.Server
 
 export type ServerResponse<Request extends IncomingMessage = IncomingMessage> = Http.ServerResponse<Request>
+
+/** The first unwritten response on the connection, which Node stores in this property. */
+export const unwrittenResponse = (socket: Socket): ServerResponse | undefined => {
+  const response: unknown = Reflect.get(socket, "_httpMessage")
+  return response instanceof ServerResponse ? response : undefined
+}

@@ -7,7 +7,7 @@ import type { ServerOptions } from "node:http"
 import type { Socket } from "node:net"
 import process from "node:process"
 import { BufferedRequest } from "../request/bufferedRequest.ts"
-import { IncomingMessage, Server, ServerResponse } from "../request/nodeHttp.ts"
+import { IncomingMessage, Server, ServerResponse, unwrittenResponse } from "../request/nodeHttp.ts"
 import { WireResponse } from "../request/wireResponse.ts"
 
 /** Decides when a request is handled, and may answer it otherwise. */
@@ -176,9 +176,3 @@ const waiting = new WeakMap<Socket, number>()
 const isSafe = (method: string | undefined): boolean => method !== undefined && safe.has(method)
 
 const safe: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS", "QUERY"])
-
-/** The first unwritten response on the connection, which Node stores in this property. */
-export const unwrittenResponse = (socket: Socket): ServerResponse | undefined => {
-  const response: unknown = Reflect.get(socket, "_httpMessage")
-  return response instanceof ServerResponse ? response : undefined
-}

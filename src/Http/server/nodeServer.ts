@@ -8,11 +8,11 @@ import { clearInterval, setImmediate, setInterval, setTimeout } from "node:timer
 import { defaultOf } from "../../internal/configurationKeys.ts"
 import { quote } from "../../internal/json.ts"
 import { BufferedRequest } from "../request/bufferedRequest.ts"
-import { IncomingMessage, type Server, ServerResponse, STATUS_CODES } from "../request/nodeHttp.ts"
+import { IncomingMessage, type Server, ServerResponse, STATUS_CODES, unwrittenResponse } from "../request/nodeHttp.ts"
 import { limitUpload } from "../request/uploading.ts"
 import type { ResponseHeaders } from "../request/wireResponse.ts"
 import { batch } from "./batchedSocket.ts"
-import { OrderedResponse, type RequestGate, RequestListener, unwrittenResponse } from "./dispatch.ts"
+import { OrderedResponse, type RequestGate, RequestListener } from "./dispatch.ts"
 import { errorOfParser, notImplemented, type ProtocolError, protocolErrorOf } from "./protocolErrors.ts"
 
 /** The milliseconds that a connection stays open for the client to read why its request is rejected. */

@@ -7,7 +7,8 @@ import type { Socket } from "node:net"
 import { performance } from "node:perf_hooks"
 // Tests may replace the global `setImmediate`.
 import { setImmediate, setTimeout } from "node:timers"
-import { type OrderedResponse, type RequestListener, unwrittenResponse } from "./dispatch.ts"
+import { unwrittenResponse } from "../request/nodeHttp.ts"
+import type { OrderedResponse, RequestListener } from "./dispatch.ts"
 import { refusalsOf, secondsOf } from "./overload.ts"
 
 /** Which requests are answered first while a service is overloaded. */

@@ -14,7 +14,7 @@ import type { Uploads } from "../files/uploads.ts"
 import type { FileOptions, Registration } from "../registration/registration.ts"
 import type { ResponseEffect } from "../response/handlerFailures.ts"
 import type { ImplementedResource } from "../routes/implemented.ts"
-import { headersOf, jsonRoute, withRequest } from "../routes/route.ts"
+import { jsonRoute } from "../routes/route.ts"
 import { RegistrationInvalid } from "./registrationInvalid.ts"
 import { respondingOf } from "./stages.ts"
 import type { RouteSurroundings, ServedRoute } from "./surroundings.ts"
@@ -106,13 +106,13 @@ export const fileRoutes = Effect.fnUntraced(function*(
       ),
       respondBadRequest: made.respondBadRequest
     })
-    // The body of an upload is not kept to be compared with that of its repetition.
-    const withoutKey = (handler: ResponseEffect): ResponseEffect =>
-      writing?.idempotencyKeys === undefined
-        ? handler
-        : withRequest((request) =>
-          headersOf(request)["idempotency-key"] === undefined ? handler : writing.respondBadRequest([notForUploads])
-        )
+    const writes = (method: Method, path: `/${string}`, handler: ResponseEffect) =>
+      route(writing, method, path, handler).map((write) => ({
+        ...write,
+        // The body of an upload is not kept to be compared with that of its repetition.
+        idempotencyKeys: writing?.idempotencyKeys &&
+          (method === "DELETE" ? writing.idempotencyKeys : "refused" as const)
+      }))
     const { unfinished } = made.uploads
     const uploads = unfinished && resumable(unfinished)
     const headers = { ...writing?.headers, ...tusHeaders }
@@ -134,12 +134,9 @@ export const fileRoutes = Effect.fnUntraced(function*(
         ]
       ),
       ...read === undefined ? [] : [read],
-      ...route(writing, "PUT", item, withoutKey(put)),
-      ...route(writing, "DELETE", item, remove).map((deletion) => ({
-        ...deletion,
-        idempotencyKeys: writing?.idempotencyKeys
-      })),
-      ...isList ? route(writing, "POST", at, withoutKey(put)) : [],
+      ...writes("PUT", item, put),
+      ...writes("DELETE", item, remove),
+      ...isList ? writes("POST", at, put) : [],
       ...signed === undefined || reading === undefined ? [] : [
         {
           ...jsonRoute({
@@ -163,12 +160,6 @@ export const fileRoutes = Effect.fnUntraced(function*(
 })
 
 // internal
-
-const notForUploads = {
-  field: "Idempotency-Key",
-  validator: "Header",
-  message: "is for bodies of JSON or of a form"
-}
 
 const quotasOf = ({ quota, quotaBy = {} }: FileOptions) => ({
   quota: quota === undefined ? undefined : bytesOf(quota),

@@ -50,8 +50,8 @@ export interface ServedRoute extends Route {
   readonly auditLog?: Registration["auditLog"]
   /** Whether other routes do its work, which have their own bounds. */
   readonly delegates?: boolean
-  /** Whether its answers are kept for repeated requests; they are not if `undefined`. */
-  readonly idempotencyKeys?: "accepted" | "required" | undefined
+  /** Whether its answers are kept for repeated requests, or a key is a 400; keys are ignored if `undefined`. */
+  readonly idempotencyKeys?: "accepted" | "required" | "refused" | undefined
   /** The time for an answer. */
   readonly timeout?: Duration.Duration | undefined
   readonly priority?: Priority

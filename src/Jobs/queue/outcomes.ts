@@ -218,7 +218,7 @@ export const makeOutcomes = Effect.fnUntraced(function*(
         if (hasToken(claim) || claim.isLost) {
           return settle(
             [claim],
-            () => ({ $set: { state: "waiting", due: claim.due }, $inc: { attempts: -1 }, $unset: unlocked }),
+            () => givenBack(claim.due),
             true
           )
         }
@@ -260,7 +260,14 @@ const hasToken = ({ token }: Claim): boolean => token !== undefined
 /** Waits until the proof of a record is stored, if that has begun. */
 const written = ({ writing }: Claim): Effect.Effect<void> => writing?.await ?? Effect.void
 
-export const unlocked = { token: "", process: "" }
+const unlocked = { token: "", process: "" }
+
+/** The change of a record that is given back, for which it was no attempt. */
+export const givenBack = (due: Date): Update => ({
+  $set: { state: "waiting", due },
+  $inc: { attempts: -1 },
+  $unset: unlocked
+})
 
 const failureOf = (cause: Cause.Cause<unknown>): string => Cause.pretty(cause).slice(0, maxFailure)
 

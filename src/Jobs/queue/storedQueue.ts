@@ -40,7 +40,7 @@ import {
   wake,
   wakeUnsafe
 } from "./localQueue.ts"
-import { makeOutcomes, unlocked } from "./outcomes.ts"
+import { givenBack, makeOutcomes } from "./outcomes.ts"
 import {
   decodeRecord,
   earlierIndexes,
@@ -150,11 +150,10 @@ export const makeQueueStore = Effect.fnUntraced(function*(
       Effect.andThen(store.find(queuedJobs, { filter: { _id, token } })),
       // What this process does not know to have taken is no attempt.
       Effect.onError(() =>
-        store.updateMany(queuedJobs, { _id, token }, {
-          $set: { state: "waiting", due: dateOf(now) },
-          $inc: { attempts: -1 },
-          $unset: unlocked
-        }).pipe(Effect.retry({ times: 3, schedule: Schedule.exponential("100 millis") }), Effect.ignore)
+        store.updateMany(queuedJobs, { _id, token }, givenBack(dateOf(now))).pipe(
+          Effect.retry({ times: 3, schedule: Schedule.exponential("100 millis") }),
+          Effect.ignore
+        )
       )
     )
     const claims = yield* Effect.forEach(

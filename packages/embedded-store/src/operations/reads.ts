@@ -64,16 +64,14 @@ export const makeEmbeddedReads = (
   openState: () => ReadState = () => ({ store, catalog, isExpired: () => false, close: () => {} })
 ): EmbeddedReads => {
   const context = { store, catalog }
-  const withId = (name: string, id: unknown) =>
-    runStep(store, "findById", () => documentById(context, name, id, undefined, 0))
+  const withId = (name: string, id: unknown, filter?: Document, now = 0) =>
+    runStep(store, "findById", () => documentById(context, name, id, filter, now))
   return {
     findById: Object.assign(
       (...[name, id, options]: Parameters<Store["findById"]>) =>
         options?.filter === undefined
           ? Effect.suspend(() => Effect.fromResult(withId(name, id)))
-          : withNow((now) =>
-            Effect.fromResult(runStep(store, "findById", () => documentById(context, name, id, options.filter, now)))
-          ),
+          : withNow((now) => Effect.fromResult(withId(name, id, options.filter, now))),
       { atOnce: (name: string, id: unknown) => Result.getOrUndefined(withId(name, id)) }
     ),
     find: (name, options) =>
