@@ -1,4 +1,5 @@
 /** The example shop with its users, who sign in as the world does. */
+import { assert } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 import { User } from "../../examples/shop/models/User.ts"
 import { paymentProvider } from "../../examples/shop/payments.ts"
@@ -34,5 +35,8 @@ export const request = (baseUrl: string, line: string, body?: unknown, headers?:
 export const signIn = (baseUrl: string, username: string, password: string) =>
   Effect.map(
     request(baseUrl, "POST /api/v1/token", { grant_type: "password", username, password }),
-    ({ body }): { readonly access_token: string; readonly refresh_token: string } => body
+    ({ body, status, text }): { readonly access_token: string; readonly refresh_token: string } => {
+      assert.strictEqual(status, 200, text)
+      return body
+    }
   )
