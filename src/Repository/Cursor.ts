@@ -9,8 +9,6 @@
  * A cursor is text that is safe in URLs. Its holder can read the sort values in it, so do not sort by confidential fields.
  * It is only valid for its collection and order. It is signed if {@link Options} have a secret. A forged cursor shows no
  * document that the query itself would not show.
- *
- * @since 0.1.0
  */
 import { anyOf, asStored, conjunctionOf, nothing } from "@appkernel/document-store/shared"
 import { isDocument, Rank, rankOf } from "@appkernel/mql/values"
@@ -31,9 +29,6 @@ import { QueryRejected } from "./RepositoryError.ts"
 /**
  * A sort order that cursors refer to. It makes the cursor of a document, and the filter for the documents after or before
  * a cursor.
- *
- * @category models
- * @since 0.1.0
  */
 export interface Keyset {
   /** The order to read in. Its last key is the identifier, so the order is total. */
@@ -48,12 +43,7 @@ export interface Keyset {
   readonly before: (cursor: string) => Result.Result<Filter, QueryRejected>
 }
 
-/**
- * The options of {@link make}.
- *
- * @category models
- * @since 0.1.0
- */
+/** The options of {@link make}. */
 export interface Options {
   /**
    * The key that cursors are signed with (HMAC-SHA256). Only cursors that were made with the same key are accepted.
@@ -67,9 +57,6 @@ export interface Options {
  *
  * Fails when a path is not a field of the model or a part of one, is a list or leads through one without the index of an element,
  * or ends at a nested model, a struct or a value that may be any of these: such a path has no single value to compare.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const make = (
   model: Model.Any,

@@ -1,8 +1,4 @@
-/**
- * Compares what is stored with a model: its documents, and its indexes.
- *
- * @since 0.1.0
- */
+/** Compares what is stored with a model: its documents, and its indexes. */
 import { isSameIndex } from "@appkernel/document-store/shared"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -16,12 +12,7 @@ import type { ReadError } from "./RepositoryError.ts"
 import { type Misfit, misfits } from "./Upgrade.ts"
 import { installableIndexes } from "./versions/versionIndexes.ts"
 
-/**
- * The documents of a collection that do not fit the model.
- *
- * @category models
- * @since 0.1.0
- */
+/** The documents of a collection that do not fit the model. */
 export interface Documents {
   readonly collection: string
   /** The number of documents that were read. */
@@ -34,12 +25,7 @@ export interface Documents {
   readonly examples: ReadonlyArray<Misfit>
 }
 
-/**
- * The names of the indexes of a collection that differ from the model's.
- *
- * @category models
- * @since 0.1.0
- */
+/** The names of the indexes of a collection that differ from the model's. */
 export interface Indexes {
   readonly collection: string
   /** The indexes that the model has and the store lacks. */
@@ -50,12 +36,7 @@ export interface Indexes {
   readonly extra: ReadonlyArray<string>
 }
 
-/**
- * Reads the documents of a model, or as many as `sample` says, deleted ones included. `ids` is the number of examples.
- *
- * @category combinators
- * @since 0.1.0
- */
+/** Reads the documents of a model, or as many as `sample` says, deleted ones included. `ids` is the number of examples. */
 export const documentsOf = Effect.fn("Inspection.documentsOf")(function*(
   model: Model.Any,
   { ids, sample }: { readonly ids: number; readonly sample?: number | undefined }
@@ -81,12 +62,7 @@ export const documentsOf = Effect.fn("Inspection.documentsOf")(function*(
   }
 })
 
-/**
- * Compares the indexes of a model with those of the store; of a model with a history, those of the history as well.
- *
- * @category combinators
- * @since 0.1.0
- */
+/** Compares the indexes of a model with those of the store; of a model with a history, those of the history as well. */
 export const indexDifferences = Effect.fn("Inspection.indexDifferences")(function*(
   model: Model.Any
 ): Effect.fn.Return<ReadonlyArray<Indexes>, ReadError, DocumentStore> {
@@ -114,9 +90,6 @@ export const indexDifferences = Effect.fn("Inspection.indexDifferences")(functio
 /**
  * Installs the indexes of a model, and rebuilds those with another definition. Drops those that the model does not have if
  * `drop` is true.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const applyIndexes = Effect.fn("Inspection.applyIndexes")(function*(model: Model.Any, drop: boolean) {
   const store = yield* DocumentStore

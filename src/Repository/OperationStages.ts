@@ -5,8 +5,6 @@
  * Those that wrap others are folded where they are made: `writerStages` around the writes of a model, `callerStages` around the
  * operations of a caller, and `collectionStages` around the operations of a collection. What stands here beside them is part of
  * every operation, or of every store.
- *
- * @since 0.1.0
  */
 import type { StageRow } from "../internal/stages.ts"
 

@@ -6,8 +6,6 @@
  * change that is applied twice, because a process died between the two, does no harm: those after it are applied again as well,
  * in their order. While that goes on, documents of different moments may be side by side. So the target has no unique index, none
  * that removes expired documents, and no validators, until a `StoreCopy.copy` completes it.
- *
- * @since 0.1.0
  */
 import { openLog, StoreCopy } from "@appkernel/embedded-store/internal"
 import * as Clock from "effect/Clock"
@@ -22,12 +20,7 @@ import type { PositionGone, ReadError, StoreError, StoreUnavailable } from "./Re
 
 type Store = DocumentStore["Service"]
 
-/**
- * A store that others write to meanwhile.
- *
- * @category models
- * @since 0.1.0
- */
+/** A store that others write to meanwhile. */
 export interface Source {
   readonly description: string
   readonly changes: Pick<ChangeLog, "end" | "read">
@@ -37,12 +30,7 @@ export interface Source {
   readonly snapshot: Effect.Effect<Store, ReadError, Scope.Scope>
 }
 
-/**
- * Copies the files that belong to the documents of a store that was copied.
- *
- * @category constructors
- * @since 0.1.0
- */
+/** Copies the files that belong to the documents of a store that was copied. */
 export const copyFiles = (
   from: Store,
   to: Store
@@ -52,12 +40,7 @@ export const copyFiles = (
     ({ copyDocumentFiles }) => copyDocumentFiles(from, to)
   )
 
-/**
- * What is followed, and how far that is.
- *
- * @category models
- * @since 0.1.0
- */
+/** What is followed, and how far that is. */
 export interface Following {
   readonly followed: ReadonlyArray<string>
   /** The collections whose changes are not recorded: they are as they were when they were copied. */
@@ -68,12 +51,7 @@ export interface Following {
   readonly behind: number
 }
 
-/**
- * A store that this process has open.
- *
- * @category constructors
- * @since 0.1.0
- */
+/** A store that this process has open. */
 export const openStore = (store: Store): Source => ({
   description: store.description,
   changes: store.changes,
@@ -84,9 +62,6 @@ export const openStore = (store: Store): Source => ({
 /**
  * A folder that another process may have open. Its snapshot is a backup beside it, which takes as much space, and is removed
  * when the scope closes, or else by the next run for this target.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const folderInUse = Effect.fn("StoreFollow.folderInUse")(function*(
   { folder, target }: {
@@ -115,9 +90,6 @@ export const folderInUse = Effect.fn("StoreFollow.folderInUse")(function*(
  * Copies a source and follows it until it is interrupted. Begun again, it goes on at its place in the log. When changes after
  * that are no longer kept, it copies what differs now and goes on from there. Fails with `CopyFailed` if the source records the
  * changes of no collection, or the copy is complete.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const follow = Effect.fn("StoreFollow.follow")(function*(
   options: {
@@ -154,12 +126,7 @@ export const follow = Effect.fn("StoreFollow.follow")(function*(
   }
 })
 
-/**
- * Whether the changes of a collection are recorded.
- *
- * @category combinators
- * @since 0.1.0
- */
+/** Whether the changes of a collection are recorded. */
 export const isLogged = ({ end, read }: Source["changes"], collection: string): Effect.Effect<boolean, ReadError> =>
   Effect.flatMap(end, (after) => read([collection], { after, limit: 1 })).pipe(
     Effect.as(true),

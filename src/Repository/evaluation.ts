@@ -1,8 +1,6 @@
 /**
  * The evaluation of filters in the process, for the HTTP server. It stands apart from `internal.ts` because it loads the
  * query language, which programs without a store have no use for. Users cannot import this module.
- *
- * @since 0.1.0
  */
 export { listsAt } from "./changes/listsAt.ts"
 export { modelMatcher, rejectUnsuitable, rowMatcher } from "./collection/rowMatcher.ts"

@@ -17,8 +17,6 @@
  *
  * The limits are 32,768 characters and 32 levels for the text, 256 characters for a regular expression, 1,000 values
  * for a list, 100 stages for a pipeline, and `query.max_results` documents for its result.
- *
- * @since 0.1.0
  */
 import type * as Result from "effect/Result"
 import type { FieldProblem } from "../../Model/internal.ts"
@@ -39,9 +37,6 @@ import * as QueryFields from "./queryFields.ts"
 /**
  * Parses the JSON text of the parameter `query` as a filter of the model's documents, or returns all its problems; see
  * {@link forbiddenOf}. `access` has the fields that it may name; defaults to those of the model.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const filter = (
   model: Model.Any
@@ -60,9 +55,6 @@ export const filter = (
  * Parses the JSON text of the parameter `pipe` as a pipeline over the model's documents, or returns all its problems;
  * see {@link forbiddenOf}. The result has at most `maxResults` documents. `naming` has the fields that it may name where
  * documents show different ones.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const pipeline = (
   model: Model.Any,
@@ -81,9 +73,6 @@ export const pipeline = (
 /**
  * What the store rejects of a query, such as a pattern that is no regular expression, is a problem of the parameter. The store's own
  * words may tell of documents.
- *
- * @category conversions
- * @since 0.1.0
  */
 export const rejectionIn = (parameter: "query" | "pipe", parameters: Parameters) => <E>(error: E): E | BadRequest =>
   parameters[parameter] !== undefined && error instanceof QueryRejected && error.advice === undefined
@@ -102,12 +91,7 @@ const withShownFields = (stages: ReadonlyArray<Document>, naming: Naming): Reado
   return [{ $match: conjunctionOf(condition, match) }, projection, ...(match === undefined ? stages : others)]
 }
 
-/**
- * The error of problems that include a forbidden operator. Other problems are a `BadRequest`.
- *
- * @category conversions
- * @since 0.1.0
- */
+/** The error of problems that include a forbidden operator. Other problems are a `BadRequest`. */
 export const forbiddenOf = (problems: ReadonlyArray<FieldProblem>): Forbidden | undefined => {
   const outside = problems.filter(({ validator }) => validator === forbidden)
   const first = outside.filter(({ message }, i) => outside.findIndex((other) => other.message === message) === i)

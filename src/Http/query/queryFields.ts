@@ -5,8 +5,6 @@
  * Omitted fields can't be named at any depth, and neither can undeclared properties of stored documents. For a caller, both do
  * not exist. A field that grants hide in every document is no field of the model that `Access/fields/modelView.ts` gives; those
  * that only some documents hide are in `partlyHiddenFields.ts`.
- *
- * @since 0.1.0
  */
 import { memoize } from "effect/Function"
 import type * as Schema from "effect/Schema"
@@ -33,9 +31,6 @@ import { type Reader, readerOf } from "./fieldReader.ts"
 /**
  * A field that callers may use, or a part of one: `address.city`, `lines.product`, `lines.0.product`, and
  * `labels.colour` for records and structs.
- *
- * @category models
- * @since 0.1.0
  */
 export interface QueryField {
   /** The name in the request: `address.city`. */
@@ -78,12 +73,7 @@ export interface QueryField {
   readonly readJson: (value: unknown) => unknown
 }
 
-/**
- * The accessible fields of a model.
- *
- * @category models
- * @since 0.1.0
- */
+/** The accessible fields of a model. */
 export interface QueryFields {
   /** The name of the identifier, if there is one. */
   readonly id: string | undefined
@@ -95,12 +85,7 @@ export interface QueryFields {
   readonly searchable: boolean
 }
 
-/**
- * The accessible fields of a model, computed once.
- *
- * @category constructors
- * @since 0.1.0
- */
+/** The accessible fields of a model, computed once. */
 export const of: (model: Model.Any) => QueryFields = memoize((model: Model.Any): QueryFields => {
   const fields = new Map<string, QueryField>()
   const id = managedField(model, "id")

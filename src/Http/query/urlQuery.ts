@@ -23,8 +23,6 @@
  * range in both cases, except that with `OR`, bounds without a common value are alternatives.
  *
  * A date compared with a date-time field is that day in UTC: `=` is within it, `>` after it, `<` before it.
- *
- * @since 0.1.0
  */
 import * as Equal from "effect/Equal"
 import * as Result from "effect/Result"
@@ -45,12 +43,7 @@ import * as QueryFields from "./queryFields.ts"
 
 export type { Parameters } from "./parameterReader.ts"
 
-/**
- * The query of a collection's URL.
- *
- * @category models
- * @since 0.1.0
- */
+/** The query of a collection's URL. */
 export interface UrlQuery {
   /** The filter for the documents on all pages. */
   readonly filter: Filter
@@ -89,9 +82,6 @@ export interface Expand {
  * Makes the parser of a URL's parameters for a model. It is made once and used for every request. It returns all
  * problems of the parameters. If one of them is a forbidden operator, `NativeQueries.forbiddenOf` returns the error.
  * `naming` has the fields that a request may name where documents show different ones.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const make = (
   model: Model.Any,
@@ -162,9 +152,6 @@ export type Selected = Pick<UrlQuery, "expand" | "fields">
 /**
  * Makes the parser for the parameters of a document's URL: the selected fields, as in {@link UrlQuery.fields}, and what is
  * embedded.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const selection = (
   model: Model.Any

@@ -331,33 +331,18 @@ export interface ServiceInfo extends Mounted {
  */
 export type Registration = ResourceInfo | ServiceInfo
 
-/**
- * The model that is served for a model with these options: itself, or an earlier form of it.
- *
- * @category constructors
- * @since 0.1.0
- */
+/** The model that is served for a model with these options: itself, or an earlier form of it. @internal */
 export const formed = <M extends Model.Any>(
   model: M,
   { form }: { readonly form?: number | undefined } = {}
 ): M | Model.Any => form === undefined ? model : Model.form(model, form)
 
-/**
- * The options of a registration without those that the resource of a model is made from.
- *
- * @category constructors
- * @since 0.1.0
- */
+/** The options of a registration without those that the resource of a model is made from. @internal */
 export const mounting = (
   { form: _form, methods: _methods, ...others }: ModelOptions<ReadonlyArray<Resource.Method>, string, number> = {}
 ): Options<string> => others
 
-/**
- * Registers a resource.
- *
- * @category constructors
- * @since 0.1.0
- */
+/** Registers a resource. @internal */
 export const ofResource = (
   description: Resource.AnyDescription,
   options: Options<string> = {}
@@ -387,12 +372,7 @@ export const ofResource = (
   }
 }
 
-/**
- * Registers a service.
- *
- * @category constructors
- * @since 0.1.0
- */
+/** Registers a service. @internal */
 export const ofService = (
   description: Service.AnyDescription,
   registered: Options<string> = {}

@@ -1,8 +1,4 @@
-/**
- * Hypermedia links. Their constant parts are prepared at registration.
- *
- * @since 0.1.0
- */
+/** Hypermedia links. Their constant parts are prepared at registration. */
 import { memoize } from "effect/Function"
 import type { ModelView } from "../../Access/internal.ts"
 import { BoundedCache } from "../../internal/boundedCache.ts"
@@ -21,24 +17,14 @@ import type { ResourceInfo } from "../registration/registration.ts"
 /** Writes the member `_links` of a document, with a trailing comma. Returns an empty text if links are disabled. */
 type DocumentLinks = (id: unknown, document: Document) => string
 
-/**
- * The links that a caller gets.
- *
- * @category models
- * @since 0.1.0
- */
+/** The links that a caller gets. */
 export interface CallerLinks {
   readonly of: DocumentLinks
   /** Whether the links depend on the fields of the document. */
   readonly dependOnDocument: boolean
 }
 
-/**
- * The links of a resource's documents.
- *
- * @category models
- * @since 0.1.0
- */
+/** The links of a resource's documents. */
 export interface ResourceLinks {
   /** The links to everything that is registered. */
   readonly all: CallerLinks
@@ -46,12 +32,7 @@ export interface ResourceLinks {
   readonly by: (permitted: PermittedLinks) => CallerLinks
 }
 
-/**
- * The endpoints that the links of a document list: the registered methods, and the actions.
- *
- * @category getters
- * @since 0.1.0
- */
+/** The endpoints that the links of a document list: the registered methods, and the actions. */
 export const linkedEndpoints = (
   { calls, methods }: Pick<ResourceInfo, "calls" | "methods">
 ): ReadonlyArray<{ readonly name: string; readonly isOperation: boolean }> => [
@@ -65,9 +46,6 @@ export const linkedEndpoints = (
  * registered model by the name of its field. A caller's links list only endpoints that the caller may use. They omit the fields that `view` hides from the
  * arguments of an action that takes the model. There are none if the registration disables links. A document with the field
  * `deletedField` has the links of a deleted one.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const ofResource = (resource: LinkedResource, view?: LinkedView, deletedField?: string): ResourceLinks => {
   if (!resource.enableHateoas) return none
@@ -256,28 +234,13 @@ const linksTo: LinksTo = (
   }
 }
 
-/**
- * No links, for registrations that disable them.
- *
- * @category constructors
- * @since 0.1.0
- */
+/** No links, for registrations that disable them. */
 export const none: ResourceLinks = { all: { of: () => "", dependOnDocument: false }, by: () => none.all }
 
-/**
- * The URL of a document below the path, which is encoded.
- *
- * @category constructors
- * @since 0.1.0
- */
+/** The URL of a document below the path, which is encoded. */
 export const hrefOf = (path: string, id: unknown): string => `${path}/${segment(id)}`
 
-/**
- * A page by number, with what is known about the other pages.
- *
- * @category models
- * @since 0.1.0
- */
+/** A page by number, with what is known about the other pages. */
 export interface NumberedPage {
   /** The page's number, from 1. */
   readonly page: number
@@ -291,9 +254,6 @@ export interface NumberedPage {
 /**
  * The `_links` of a page: `self`, and `first`, `prev`, `next`, `last` where they exist. Every other parameter of the
  * request keeps its position.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const ofPage = (
   path: string,
@@ -320,9 +280,6 @@ export const ofPage = (
 /**
  * The `_links` of a page that starts at a cursor: `self`, `first`, and `next` if there is a next page. Every other
  * parameter of the request keeps its position.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const ofCursor = (path: string, parameters: Parameters, next: string | undefined): string => {
   const [before, after] = otherParameters(Object.keys(parameters), parameters, "cursor")

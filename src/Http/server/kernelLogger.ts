@@ -64,8 +64,7 @@ export interface Options {
 /**
  * Occurs when the log file can't be opened at start. A retry fails until the file or the configuration is corrected.
  *
- * @category errors
- * @since 0.1.0
+ * @internal
  */
 export class LogFileUnusable extends Schema.TaggedError<LogFileUnusable>()("LogFileUnusable", {
   file: Schema.String,
@@ -79,20 +78,14 @@ export class LogFileUnusable extends Schema.TaggedError<LogFileUnusable>()("LogF
 /**
  * The access log of {@link layer}. Defaults to none. Servers do not write to it unless {@link layerAccess} is provided.
  *
- * @category references
- * @since 0.1.0
+ * @internal
  */
 export const Offered: Context.Reference<AccessLog | undefined> = Context.Reference<AccessLog | undefined>(
   "appkernel/Http/KernelLogger/Offered",
   { defaultValue: () => undefined }
 )
 
-/**
- * The access log that servers write one line to for each request. Defaults to none: requests are not logged.
- *
- * @category references
- * @since 0.1.0
- */
+/** The access log that servers write one line to for each request. Defaults to none: requests are not logged. @internal */
 export const AccessLogger: Context.Reference<AccessLog | undefined> = Context.Reference<AccessLog | undefined>(
   "appkernel/Http/KernelLogger/Access",
   { defaultValue: () => undefined }
@@ -102,8 +95,7 @@ export const AccessLogger: Context.Reference<AccessLog | undefined> = Context.Re
  * Provides the loggers and an access log according to the `logging` keys of the configuration. Closing the scope writes
  * waiting lines first.
  *
- * @category layers
- * @since 0.1.0
+ * @internal
  */
 export const layer = (options?: Options): Layer.Layer<never, LogFileUnusable | Config.ConfigError> =>
   Layer.effectContext(make(options?.development ?? process.stdout.isTTY))
@@ -112,8 +104,7 @@ export const layer = (options?: Options): Layer.Layer<never, LogFileUnusable | C
  * Makes the servers that it is provided to log their requests: sets {@link AccessLogger} to the access log of {@link layer}. It
  * changes nothing where there is no {@link layer}.
  *
- * @category layers
- * @since 0.1.0
+ * @internal
  */
 export const layerAccess: Layer.Layer<never> = Layer.effect(AccessLogger, Offered)
 

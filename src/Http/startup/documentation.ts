@@ -18,12 +18,7 @@ import type * as OpenApi from "../OpenApi.ts"
 import * as File from "../openapi/cachedFile.ts"
 import { openApiPath, redocPath, swaggerPath } from "../openapi/documentationPaths.ts"
 
-/**
- * A route to mount.
- *
- * @category models
- * @since 0.1.0
- */
+/** A route to mount. @internal */
 export interface DocumentationRoute {
   readonly method: "GET"
   readonly path: `/${string}`
@@ -62,8 +57,7 @@ export interface Options {
  * scripts and styles contain a hash of their content, so browsers cache them for a year. Files are loaded at the first
  * request of a page. The pages refer to the document by a relative URL, so they work behind any prefix of a proxy.
  *
- * @category constructors
- * @since 0.1.0
+ * @internal
  */
 export const routes = (
   document: Effect.Effect<OpenApi.Document>,
