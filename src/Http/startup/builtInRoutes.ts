@@ -7,23 +7,14 @@ import { keysPath } from "../description/keysPath.ts"
 import { openApiPath } from "../openapi/documentationPaths.ts"
 import { noRules, requirement, withRule } from "../resource/rules.ts"
 import type { BadRequestResponder } from "../response/translatedResponses.ts"
-import type { ImplementedResource, ImplementedService } from "../routes/implemented.ts"
 import { withoutParameters } from "../routes/route.ts"
-import type { Translations } from "../Translations.ts"
 import * as Documentation from "./documentation.ts"
-import type { ServiceParts } from "./engineParts.ts"
 import { enabled, monitored } from "./monitored.ts"
 import { type MonitoringPage, servedDocument } from "./servedDocument.ts"
-import type { RouteSurroundings, ServedRoute } from "./surroundings.ts"
-
-interface Made extends ServiceParts, RouteSurroundings {
-  readonly all: ReadonlyArray<ImplementedResource | ImplementedService>
-  readonly respondBadRequest: BadRequestResponder
-  readonly translations: Translations
-}
+import type { Composing, ServedRoute } from "./surroundings.ts"
 
 /** These routes, and what is answered before everything else, by path. */
-export const builtInRoutes = Effect.fnUntraced(function*(made: Made) {
+export const builtInRoutes = Effect.fnUntraced(function*(made: Composing) {
   const { migrations, respondBadRequest } = made
   const { first, pages } = yield* monitored(yield* enabled, migrations)
   const keys = yield* Effect.serviceOption(Keys)
@@ -80,7 +71,9 @@ const keysRoute = (keys: Keys["Service"], respondBadRequest: BadRequestResponder
 
 /** The OpenAPI document, and the pages that show it. */
 const documentationRoutes = Effect.fnUntraced(function*(
-  { access, all, monitoring, openApi, security, ...made }: Made & { readonly monitoring: ReadonlyArray<MonitoringPage> }
+  { access, all, monitoring, openApi, security, ...made }: Composing & {
+    readonly monitoring: ReadonlyArray<MonitoringPage>
+  }
 ) {
   if (openApi === undefined) return []
   const documentOf = servedDocument({ ...made, openApi, schemes: access?.schemes ?? [] })

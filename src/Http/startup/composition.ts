@@ -1,6 +1,5 @@
 /** Composes a service, once at the start: its routes, and what its stages and theirs are made with. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as FindMyWay from "effect/http/FindMyWay"
 import * as HttpRouter from "effect/http/HttpRouter"
@@ -10,13 +9,11 @@ import { onReload } from "../../internal/reload.ts"
 import { textOfKey } from "../../internal/texts.ts"
 import { DocumentStore } from "../../Repository/DocumentStore.ts"
 import { Lifetimes } from "../../Security/SignIns.ts"
-import * as AccessPolicy from "../AccessPolicy.ts"
 import { config as configuredCors } from "../Cors.ts"
 import { shapeOf } from "../description/pathShape.ts"
 import { documentPaths, isLogged } from "../description/standardEndpoints.ts"
 import * as KernelConfig from "../KernelConfig.ts"
 import { config as configuredRateLimits, type RateLimits } from "../RateLimits.ts"
-import { apiOf } from "../registration/group.ts"
 import type { Registration } from "../registration/registration.ts"
 import { type ErrorResponses, makeBadRequest, makeErrorResponses } from "../response/translatedResponses.ts"
 import { routerConfig } from "../routes/errorBoundary.ts"
@@ -31,7 +28,7 @@ import { builtInRoutes } from "./builtInRoutes.ts"
 import type { ServiceParts } from "./engineParts.ts"
 import { isMeasured } from "./monitored.ts"
 import { registeredRoutes } from "./registeredRoutes.ts"
-import { limitsOf, type MonitoringPage, servedDocument, tokenPathOf } from "./servedDocument.ts"
+import { limitsOf } from "./servedDocument.ts"
 import { respondingOf } from "./stages.ts"
 import type { ServedRoute, ServiceSurroundings } from "./surroundings.ts"
 import { unusedKeys } from "./unusedKeys.ts"
@@ -68,11 +65,16 @@ export const compose = Effect.fnUntraced(function*(parts: ServiceParts) {
   const { monitoring, probes, routes: builtIn } = yield* builtInRoutes(made)
   const cors = yield* configuredCors
   const own = [...registered, ...builtIn]
-  const mcp = yield* mcpRoutesOf(
-    { ...made, cors, routes: own, services: repositories },
-    () => surroundings
-  )
-  const explorer = yield* explorerRoutesOf({ ...made, monitoring, routes: own }, () => surroundings)
+  const respondingOf = respondingLater(() => surroundings)
+  // They load the protocol, and the page.
+  const mcp = parts.mcp && (yield* (yield* Effect.promise(() => import("./mcpRoutes.ts"))).mcpRoutes(
+    { ...made, cors, mcp: parts.mcp, respondingOf, routes: own, services: repositories }
+  ))
+  const explorer = parts.explorer === undefined
+    ? []
+    : yield* (yield* Effect.promise(() => import("./explorerRoutes.ts"))).explorerRoutes(
+      { ...made, explorer: parts.explorer, monitoring, respondingOf, routes: own }
+    )
   const routes = [...own, ...mcp?.routes ?? [], ...explorer]
   // Streams end before the server waits for what it still answers.
   const endStreams = Effect.all([live?.streams.end ?? Effect.void, mcp?.end ?? Effect.void], { discard: true })
@@ -160,73 +162,11 @@ const liveOf = Effect.gen(function*() {
   }
 })
 
-/**
- * The routes of the MCP server, if the service has one. It loads the protocol, and makes the OpenAPI document of the registrations that
- * are exposed, which the tools follow from.
- */
-const mcpRoutesOf = Effect.fnUntraced(function*(
-  { mcp, ...made }:
-    & ServiceParts
-    & Pick<ServiceSurroundings, "access" | "cors" | "limits" | "respondBadRequest" | "routes">
-    & {
-      readonly all: ReadonlyArray<ImplementedResource | ImplementedService>
-      readonly services: Context.Context<never>
-    },
-  surroundings: () => ServiceSurroundings
-) {
-  if (mcp === undefined) return undefined
-  const { access, all, api: { guards, id: name }, registrations } = made
-  const { mcpRoutes } = yield* Effect.promise(() => import("./mcpRoutes.ts"))
-  const names = Array.isArray(mcp.expose) ? mcp.expose : Object.values(mcp.expose).flat()
-  const exposed = registrations.filter((one) => names.some((name) => `${name}.`.startsWith(`${one.name}.`)))
-  const documentOf = servedDocument({
-    ...made,
-    api: { api: apiOf(name, exposed, guards) },
-    openApi: made.openApi ?? { title: name, version: "1.0.0" },
-    schemes: access?.schemes ?? []
-  })
-  return yield* mcpRoutes({
-    ...made,
-    name,
-    options: mcp,
-    document: documentOf(AccessPolicy.make(all, access !== undefined)),
-    respondingOf: respondingLater(surroundings)
-  })
-})
-
 /** How a route of the service responds to others of its routes, which are made before it is. */
 const respondingLater = (surroundings: () => ServiceSurroundings) => (route: ServedRoute): Responding => {
   let responding: Responding | undefined
   return Effect.suspend(() => responding ??= respondingOf(route, surroundings()))
 }
-
-/** The routes of the explorer, if the service has one. It loads the OpenAPI document, by which the page knows what there is. */
-const explorerRoutesOf = Effect.fnUntraced(function*(
-  { explorer, openApi, ...made }:
-    & ServiceParts
-    & Pick<ServiceSurroundings, "access" | "limits" | "respondBadRequest" | "routes">
-    & {
-      readonly all: ReadonlyArray<ImplementedResource | ImplementedService>
-      readonly translations: Translations.Translations
-      readonly monitoring: ReadonlyArray<MonitoringPage>
-    },
-  surroundings: () => ServiceSurroundings
-) {
-  if (explorer === undefined) return []
-  const { access, api: { id: name }, registrations, security } = made
-  const { explorerRoutes } = yield* Effect.promise(() => import("./explorerRoutes.ts"))
-  const described = openApi ?? { title: name, version: "1.0.0" }
-  return yield* explorerRoutes({
-    ...made,
-    name,
-    options: explorer,
-    roles: security?.roles,
-    title: described.title,
-    tokenPath: tokenPathOf(registrations),
-    documentOf: servedDocument({ ...made, openApi: described, schemes: access?.schemes ?? [] }),
-    respondingOf: respondingLater(surroundings)
-  })
-})
 
 /** The limiter of rates, which takes those of a configuration that is read again. */
 const reloadedLimiter = Effect.fnUntraced(function*(

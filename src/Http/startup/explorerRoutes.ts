@@ -12,63 +12,34 @@ import * as AccessPolicy from "../AccessPolicy.ts"
 import { type ExplorerAt, explorerRoutesAt } from "../explorer/options.ts"
 import { assetOfPage, pageOf } from "../explorer/page.ts"
 import { makeRenewals, signingIn, signingOut } from "../explorer/session.ts"
-import type { Limits } from "../KernelConfig.ts"
-import type * as OpenApi from "../OpenApi.ts"
-import { type BadRequestResponder, operationLabels } from "../response/translatedResponses.ts"
-import type { ImplementedResource, ImplementedService } from "../routes/implemented.ts"
+import { operationLabels } from "../response/translatedResponses.ts"
 import { innerAnswers } from "../routes/innerAnswers.ts"
 import { type Responding, withoutParameters } from "../routes/route.ts"
-import type { Translations } from "../Translations.ts"
-import type { Access } from "./access.ts"
 import { pageEndpoint } from "./builtInRoutes.ts"
-import { describedFile, type MonitoringPage } from "./servedDocument.ts"
-import type { ServedRoute } from "./surroundings.ts"
+import { describedFile, type MonitoringPage, servedDocument, tokenPathOf } from "./servedDocument.ts"
+import type { Composing, ServedRoute } from "./surroundings.ts"
 
-/** Makes the routes. */
-export const explorerRoutes = Effect.fnUntraced(function*({
-  access,
-  all,
-  documentOf,
-  limits,
-  monitoring,
-  name,
-  options,
-  respondBadRequest,
-  respondingOf,
-  roles,
-  routes,
-  title,
-  tokenPath,
-  translations
-}: {
-  readonly access: Access | undefined
-  readonly all: ReadonlyArray<ImplementedResource | ImplementedService>
-  readonly documentOf: (
-    policy: AccessPolicy.AccessPolicy,
-    options?: Pick<OpenApi.Options, "omitsUnreachable">
-  ) => OpenApi.Document
-  readonly limits: Limits
+interface Made extends Composing {
+  readonly explorer: ExplorerAt
   /** The pages for those who operate the service. */
   readonly monitoring: ReadonlyArray<MonitoringPage>
-  /** The name of the service. */
-  readonly name: string
-  readonly options: ExplorerAt
-  readonly respondBadRequest: BadRequestResponder
   readonly respondingOf: (route: ServedRoute) => Responding
-  readonly roles: { readonly [role: string]: ReadonlyArray<string> } | undefined
   readonly routes: ReadonlyArray<ServedRoute>
-  readonly title: string
-  /** Where tokens are issued; `undefined` if nowhere. */
-  readonly tokenPath: `/${string}` | undefined
-  readonly translations: Translations
-}) {
+}
+
+/** Makes the routes. */
+export const explorerRoutes = Effect.fnUntraced(function*(made: Made) {
+  const { access, api: { id: name }, explorer: options, limits, respondBadRequest, respondingOf, routes } = made
+  const openApi = made.openApi ?? { title: name, version: "1.0.0" }
+  // Where tokens are issued; `undefined` if nowhere.
+  const tokenPath = tokenPathOf(made.registrations)
   const at = explorerRoutesAt(options.path)
   const found = (path: string) => routes.find((route) => route.method === "POST" && route.path === path)
   const [token, revoke] = tokenPath === undefined ? [] : [found(tokenPath), found(`${tokenPath}/revoke`)]
   const hasSession = tokenPath !== undefined && token !== undefined && revoke !== undefined
   const cookieName = `appkernel-session-${name.replaceAll(/[^\w-]/gu, "-")}`
   const page = pageOf({
-    title,
+    title: openApi.title,
     depth: options.path.split("/").length - 1,
     document: options.of?.document ?? at.document,
     session: hasSession && options.of === undefined ? { path: at.session, cookieName } : undefined,
@@ -106,7 +77,7 @@ export const explorerRoutes = Effect.fnUntraced(function*({
         "GET",
         at.document,
         withoutParameters(
-          yield* describing({ access, all, documentOf, monitoring, roles, translations }),
+          yield* describing(made, servedDocument({ ...made, openApi, schemes: access?.schemes ?? [] })),
           respondBadRequest
         )
       ),
@@ -125,17 +96,10 @@ export const explorerRoutes = Effect.fnUntraced(function*({
 const maxAnswer = 65_536
 
 /** The OpenAPI document of the caller: what they may do, see and set. */
-const describing = Effect.fnUntraced(function*({ access, all, documentOf, monitoring, roles, translations }: {
-  readonly access: Access | undefined
-  readonly all: ReadonlyArray<ImplementedResource | ImplementedService>
-  readonly documentOf: (
-    policy: AccessPolicy.AccessPolicy,
-    options?: Pick<OpenApi.Options, "omitsUnreachable">
-  ) => OpenApi.Document
-  readonly monitoring: ReadonlyArray<MonitoringPage>
-  readonly roles: { readonly [role: string]: ReadonlyArray<string> } | undefined
-  readonly translations: Translations
-}) {
+const describing = Effect.fnUntraced(function*(
+  { access, all, monitoring, security, translations }: Made,
+  documentOf: ReturnType<typeof servedDocument>
+) {
   if (access === undefined) {
     const labelsOf = (request: HttpServerRequest.HttpServerRequest) =>
       operationLabels(translations, request.headers["accept-language"])
@@ -160,7 +124,7 @@ const describing = Effect.fnUntraced(function*({ access, all, documentOf, monito
     registrations: all,
     monitoring,
     translations,
-    roles,
+    roles: security?.roles,
     documentOf: (policy) => documentOf(policy, { omitsUnreachable: true }),
     unauthenticated: access.credentialsNeeded
   })

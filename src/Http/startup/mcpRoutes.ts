@@ -4,57 +4,49 @@ import * as Effect from "effect/Effect"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Permission from "../../Access/Permission.ts"
+import * as AccessPolicy from "../AccessPolicy.ts"
 import type { Cors } from "../Cors.ts"
-import type { Limits } from "../KernelConfig.ts"
 import { makeMcp } from "../mcp/mcp.ts"
 import { type McpAt, metadataPath, metadataPaths } from "../mcp/options.ts"
-import type * as OpenApi from "../OpenApi.ts"
-import type { BadRequestResponder } from "../response/translatedResponses.ts"
-import type { Responding } from "../routes/route.ts"
-import { withoutParameters } from "../routes/route.ts"
-import type { Access } from "./access.ts"
+import { apiOf } from "../registration/group.ts"
+import { type Responding, withoutParameters } from "../routes/route.ts"
 import { pageEndpoint } from "./builtInRoutes.ts"
 import { RegistrationInvalid } from "./registrationInvalid.ts"
-import type { ServedRoute } from "./surroundings.ts"
+import { servedDocument } from "./servedDocument.ts"
+import type { Composing, ServedRoute } from "./surroundings.ts"
 
-/** Makes the routes of the server, and of what clients with OAuth find its issuers by (RFC 9728). */
-export const mcpRoutes = Effect.fnUntraced(function*({
-  access,
-  cors,
-  document,
-  limits,
-  name,
-  options,
-  respondBadRequest,
-  respondingOf,
-  routes,
-  services
-}: {
-  readonly access: Access | undefined
+interface Made extends Composing {
   readonly cors: Cors | undefined
-  readonly document: OpenApi.Document
-  readonly limits: Limits
-  /** The name of the service. */
-  readonly name: string
-  readonly options: McpAt
-  readonly respondBadRequest: BadRequestResponder
+  readonly mcp: McpAt
   readonly respondingOf: (route: ServedRoute) => Responding
   readonly routes: ReadonlyArray<ServedRoute>
   /** The repositories of the service. */
   readonly services: Context.Context<never>
-}) {
+}
+
+/** Makes the routes of the server, and of what clients with OAuth find its issuers by (RFC 9728). */
+export const mcpRoutes = Effect.fnUntraced(function*(
+  { access, all, api, cors, mcp: options, respondBadRequest, ...made }: Made
+) {
   const { authorizationServers = [], expose, path, require = Permission.Authenticated } = options
+  const { guards, id: name } = api
+  const names = Array.isArray(expose) ? expose : Object.values(expose).flat()
+  const exposed = made.registrations.filter((one) => names.some((name) => `${name}.`.startsWith(`${one.name}.`)))
+  const documentOf = servedDocument({
+    ...made,
+    // The tools follow from the document of what is exposed.
+    api: { api: apiOf(name, exposed, guards) },
+    openApi: made.openApi ?? { title: name, version: "1.0.0" },
+    schemes: access?.schemes ?? []
+  })
   const server = makeMcp<ServedRoute>({
-    document,
-    limits,
+    ...made,
+    document: documentOf(AccessPolicy.make(all, access !== undefined)),
     name,
     options,
     mayAskFrom: (origin, host) =>
       cors?.origins.includes(origin) === true ||
       (isLocal.test(host) && isLocal.test(origin.replace(/^https?:\/\//u, ""))),
-    respondingOf,
-    routes,
-    services,
     mayAsk: ({ endpoint }) => {
       if (access === undefined || endpoint === undefined) return Effect.succeed(true)
       const { decide, dependsOnDocument } = access.deciding(endpoint)

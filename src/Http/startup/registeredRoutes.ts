@@ -20,24 +20,19 @@ import { makeListResponses } from "../response/listResponse.ts"
 import { linksBy, linksFrom } from "../response/operationResponse.ts"
 import { documentTags } from "../response/representation.ts"
 import { makeResponseBudget } from "../response/responseBudget.ts"
-import type { BadRequestResponder } from "../response/translatedResponses.ts"
 import { KeptTexts } from "../response/wireText.ts"
 import type { ImplementedResource, ImplementedService } from "../routes/implemented.ts"
 import { operationRoute, type OperationSurroundings } from "../routes/operationRoutes.ts"
 import { type ResourceSurroundings, routesOf, watchRoutes } from "../routes/resourceRoutes.ts"
 import { unconfirmedByClient } from "../server/sendBuffers.ts"
-import type { Translations } from "../Translations.ts"
 import { fileRoutes, uploadsFor } from "./fileRoutes.ts"
 import { deletedHandlersOf, withHistory } from "./historyRoutes.ts"
 import { RegistrationInvalid } from "./registrationInvalid.ts"
 import { respondingOf } from "./stages.ts"
-import type { RouteSurroundings, ServedRoute } from "./surroundings.ts"
+import type { Composing, ServedRoute } from "./surroundings.ts"
 
-interface Made extends RouteSurroundings {
-  readonly all: ReadonlyArray<ImplementedResource | ImplementedService>
+interface Made extends Composing {
   readonly live: Live | undefined
-  readonly respondBadRequest: BadRequestResponder
-  readonly translations: Translations
 }
 
 /** The routes of all registrations, and the repositories of their models. */

@@ -16,13 +16,16 @@ import type { Caching } from "../response/caching.ts"
 import type { HandlerFailure } from "../response/handlerFailures.ts"
 import type { BadRequestResponder, ErrorResponses } from "../response/translatedResponses.ts"
 import type { AuditLog } from "../routes/auditLog.ts"
+import type { ImplementedResource, ImplementedService } from "../routes/implemented.ts"
 import type { RateLimiter } from "../routes/rateLimits.ts"
 import type { Causes, Route } from "../routes/route.ts"
 import type { AccessLog } from "../server/accessLog.ts"
 import type { ClientAddressOf } from "../server/clientAddress.ts"
 import type { Refusal } from "../server/overload.ts"
 import type { Priority } from "../server/shedding.ts"
+import type { Translations } from "../Translations.ts"
 import type { Access } from "./access.ts"
+import type { ServiceParts } from "./engineParts.ts"
 
 /** How a request is answered from a stage inwards. */
 export type Answer = Effect.Effect<
@@ -97,4 +100,11 @@ export interface ServiceSurroundings extends Required<RouteSurroundings> {
   /** The same router for the routes of layers, which no endpoint describes. */
   readonly openRouter: HttpRouter.HttpRouter
   readonly routes: ReadonlyArray<ServedRoute>
+}
+
+/** What the routes of a service are made with. */
+export interface Composing extends ServiceParts, RouteSurroundings {
+  readonly all: ReadonlyArray<ImplementedResource | ImplementedService>
+  readonly respondBadRequest: BadRequestResponder
+  readonly translations: Translations
 }
