@@ -24,7 +24,8 @@ const invisible = /(?![\u{200C}\u{200D}])\p{Cf}/gu
 const unsafe = /[<>:"|?*\p{Cc}\p{Zl}\p{Zp}\u{2044}\u{2215}\u{29F5}\u{29F8}\u{29F9}\u{FE68}\u{FF0F}\u{FF3C}]/gu
 
 /** Windows takes these for devices, with any extension. */
-const windowsDevice = /^(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])\s*(?:\.|$)/iu
+const windowsDevice =
+  /^(?:con|prn|aux|nul|conin\$|conout\$|com[0-9\u00b9\u00b2\u00b3]|lpt[0-9\u00b9\u00b2\u00b3])\s*(?:\.|$)/iu
 
 /** Windows drops dots and spaces at the end, and a name that starts with a dot is hidden elsewhere. */
 const trimmed = (name: string): string => {

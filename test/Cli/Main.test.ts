@@ -328,6 +328,38 @@ describe("appkernel", () => {
       assert.deepStrictEqual([yield* program.ended, program.output()], [0, "3 2\n"])
     }).pipe(Effect.provide(NodeServices.layer)))
 
+  it.live("build: its files are ASCII, and regular expressions and raw texts are as they were written", () =>
+    Effect.gen(function*() {
+      const files = yield* FileSystem.FileSystem
+      const folder = yield* freshDirectory
+      yield* files.writeFileString(
+        `${folder}/program.ts`,
+        "const { length } = process.argv\n" +
+          "console.log(JSON.stringify([\"é日𝄞\", '\\é\\\\é', `a\\\\é${`ö${length}`}𝄞`, { \"ß\": 1, é: 2 }]))\n" +
+          "export {}"
+      )
+      assert.strictEqual((yield* run("build", `${folder}/program.ts`, "--out", `${folder}/out`)).code, 0)
+      const program = yield* runProgram(`${folder}/out/main.mjs`, {})
+      assert.deepStrictEqual(
+        [yield* program.ended, program.output()],
+        [0, "[\"é日𝄞\",\"é\\\\é\",\"a\\\\éö2𝄞\",{\"ß\":1,\"é\":2}]\n"]
+      )
+      yield* files.writeFileString(
+        `${folder}/sources.ts`,
+        "console.log(/straße/u.source, String.raw`›${\"›\"}›`, `›`)"
+      )
+      assert.strictEqual((yield* run("build", `${folder}/sources.ts`, "--out", `${folder}/out`)).code, 0)
+      const sources = yield* runProgram(`${folder}/out/main.mjs`, {})
+      assert.deepStrictEqual([yield* sources.ended, sources.output()], [0, "straße ››› ›\n"])
+      // One regular expression of the framework would keep its whole file in two bytes for each character.
+      const example = path.join(root, "examples/quickstart.ts")
+      assert.strictEqual((yield* run("build", example, "--out", `${folder}/out`)).code, 0)
+      const initial = (yield* files.readDirectory(`${folder}/out`)).filter((name) => name.startsWith("initial"))
+      assert.strictEqual(initial.length, 1)
+      const text = yield* files.readFileString(`${folder}/out/${initial[0]}`)
+      assert.deepStrictEqual(text.match(/.{0,20}[\u{80}-\u{10ffff}].{0,20}/u), null)
+    }).pipe(Effect.provide(NodeServices.layer)))
+
   it.live("has the version of the package, which names it", () =>
     Effect.gen(function*() {
       const { bin, version } = JSON.parse(fs.readFileSync(path.join(root, "package.json"), "utf8"))

@@ -12,6 +12,7 @@ import process from "node:process"
 import { parseArgs } from "node:util"
 import type { CodeSplittingGroup, OutputChunk, Plugin } from "rolldown"
 import { CommandFailed, reported } from "./commandFailed.ts"
+import { oneByteTexts } from "./oneByteTexts.ts"
 
 export const buildCommand = Command.make(
   "build",
@@ -203,8 +204,8 @@ const initial = (framework: string): CodeSplittingGroup => ({
 /** Writes the program and answers with the packages that it needs beside it. */
 const bundle = Effect.fnUntraced(function*(input: string, dir: string) {
   const path = yield* Path.Path
-  const { rolldown } = yield* Effect.tryPromise({
-    try: () => import("rolldown"),
+  const [{ rolldown }, utils] = yield* Effect.tryPromise({
+    try: () => Promise.all([import("rolldown"), import("rolldown/utils")]),
     catch: () => new CommandFailed({ detail: "The command build needs rolldown: npm install --save-dev rolldown" })
   })
   // That of the sources, or that of what is built of them.
@@ -212,7 +213,14 @@ const bundle = Effect.fnUntraced(function*(input: string, dir: string) {
   const built = yield* Effect.acquireRelease(
     attempt(() => {
       const resolve = { conditionNames: [...conditions(), "node", "import"] }
-      return rolldown({ input, platform: "node", external: native, resolve, plugins: [started], logLevel: "silent" })
+      return rolldown({
+        input,
+        platform: "node",
+        external: native,
+        resolve,
+        plugins: [started, oneByteTexts(utils)],
+        logLevel: "silent"
+      })
     }),
     (bundle) => Effect.promise(() => bundle.close())
   )
