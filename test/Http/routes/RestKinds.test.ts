@@ -57,6 +57,9 @@ const termOf = (json: unknown): string | undefined =>
 
 const filter = (path: string, value: string) => `${path}?value=${encodeURIComponent(value)}&page_size=1000`
 
+// One for all, since each compiles the schema of schemas.
+const ajv = new Ajv04.default({ strict: false, validateFormats: false, code: { optimize: false } })
+
 storeMatrix((name, store) =>
   it.layer(serving(engine, store), { excludeTestServices: true })(`fields of every kind / ${name}`, (it) => {
     it.effect("values that the store does not support are a 400, and nothing is written", () =>
@@ -119,8 +122,7 @@ storeMatrix((name, store) =>
             const instance = yield* repository.findById(id)
             assert.deepStrictEqual(bodyOf(Reflect.get(instance, "value")), body)
 
-            isDescribed ??= new Ajv04.default({ strict: false, validateFormats: false })
-              .compile((yield* asked(200, "GET", `${path}/schema`)).body)
+            isDescribed ??= ajv.compile((yield* asked(200, "GET", `${path}/schema`)).body)
             assert.isTrue(isDescribed(shown.body), `${shown.text} ${JSON.stringify(isDescribed.errors)}`)
 
             // Every value can be looked for that has a short form; of others, that is said.
