@@ -229,7 +229,7 @@ export const upgrade = (
     // A complete one is looked through again: an earlier version may have written since.
     if (target === 1) return Stream.empty
     let progress: Progress = { examined: 0, upgraded: 0, misfits: [] }
-    const pending = pendingFor(versions, target)
+    const pending = pendingFor(target)
     const pass = store.stream(model.modelName, { filter: pending }).pipe(
       Stream.grouped(batch),
       Stream.mapEffect(Effect.fnUntraced(function*(documents) {
@@ -274,10 +274,11 @@ function fitting(model: Model.Any): (stored: Document) => Effect.Effect<Option.O
     })
 }
 
-/** The documents that are stored in a form before this one, or keep something for later ones. */
-function pendingFor({ newest }: ModelVersions, target: number): Filter {
+/** The documents that are stored in a form before this one, or keep something for this one or an earlier one. */
+function pendingFor(target: number): Filter {
   const earlier = { [modelVersionField]: { $not: { $gte: target } } }
-  return target === newest ? { $or: [earlier, { [keptField]: { $ne: null } }] } : earlier
+  const steps = Array.from({ length: target - 1 }, (_, i) => ({ [`${keptField}.${i + 1}`]: { $exists: true } }))
+  return { $or: [earlier, ...steps] }
 }
 
 function misfitOf(model: Model.Any, stored: Document, problems: ReadonlyArray<FieldProblem>): Misfit {
@@ -308,7 +309,7 @@ function rewrite(
   const isAsRead = { ...unchangedSince(stored, fields), _id: stored["_id"] }
   return Effect.flatMap(store.replaceOne(model.modelName, isAsRead, next.success), ({ matchedCount }) => {
     if (matchedCount > 0) return Effect.succeedNone
-    const pending = { filter: pendingFor(versions, target) }
+    const pending = { filter: pendingFor(target) }
     return Effect.flatMap(
       store.findById(model.modelName, stored["_id"], pending),
       // Another write came first: it has removed or upgraded the document, or it is read again.

@@ -3,12 +3,12 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { EJSON } from "bson"
-import { Cause, Clock, DateTime, Effect, Exit, Option, Schema, Stream } from "effect"
+import { Cause, DateTime, Effect, Exit, Option, Schema, Stream } from "effect"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { RetryClock } from "../../packages/document-store/src/shared/retryOnConflict.ts"
 import { DocumentStore, EmbeddedStore, Generator, Index, Model, Query, Repository, Upgrade } from "../../src/index.ts"
 import { storeMatrix } from "../support/storeMatrix.ts"
+import { atOnce, sayUnderstood } from "../support/upgrades.ts"
 
 /** The model in its first year. */
 class Before extends Model.Class<Before>()("Person", {
@@ -145,16 +145,6 @@ class Customer extends Model.Class<Customer>()("Customer", {
 
 const adopted = (file: "beanie" | "mongoose"): ReadonlyArray<DocumentStore.Document> =>
   EJSON.parse(readFileSync(join(import.meta.dirname, `../support/adopted/${file}.json`), "utf8"), { relaxed: true })
-
-/** Runs an effect in which no process waits for another one to learn what is said. */
-const atOnce = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.flatMap(Clock.Clock, (clock) => {
-    let passed = 0
-    return Effect.provideService(effect, RetryClock, {
-      ...clock,
-      currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe() + (passed += 10_000)
-    })
-  })
 
 storeMatrix((name, layer) => {
   describe(`versions of a model / ${name}`, () => {
@@ -605,11 +595,7 @@ storeMatrix((name, layer) => {
   })
 })
 
-const raiseUnderstoodOf = (collection: string) =>
-  Effect.flatMap(
-    DocumentStore.DocumentStore,
-    (store) => store.updateOne("appkernel.forms", { _id: collection }, { $max: { understood: 5 } }, { upsert: true })
-  )
+const raiseUnderstoodOf = (collection: string) => sayUnderstood(collection, 5)
 
 const raiseUnderstood = raiseUnderstoodOf("Person")
 

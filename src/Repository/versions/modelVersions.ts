@@ -83,11 +83,14 @@ export const modelVersionsOf: (model: ModelLike) => ModelVersions = memoize((mod
       }
       current = next.success
     }
-    return Result.succeed({ ...current, [modelVersionField]: newest })
+    return Result.succeed({ ...current, [modelVersionField]: newest, ...keeping(laterIn(document)) })
   }
+  /** What is kept for downgrades to the newest version of this process, and to later ones. */
+  const laterIn = ({ [keptField]: kept }: Document): Document =>
+    isDocument(kept) ? Object.fromEntries(Object.entries(kept).filter(([step]) => Number(step) >= newest)) : {}
   const known = new WeakMap<Document, Document>()
   const downgrade: ModelVersions["downgrade"] = (document, version) => {
-    const kept: { [step: string]: unknown } = {}
+    const kept: { [step: string]: unknown } = { ...laterIn(document) }
     let { [keptField]: _, ...current } = document
     for (let i = newest - 2; i >= version - 1; i--) {
       const step = compiled[i]!
@@ -101,7 +104,7 @@ export const modelVersionsOf: (model: ModelLike) => ModelVersions = memoize((mod
       ...fields,
       // Those who know version 1 only don't know the number.
       ...(version === 1 ? {} : { [modelVersionField]: version }),
-      ...(Object.keys(kept).length === 0 ? {} : { [keptField]: kept })
+      ...keeping(kept)
     })
   }
   return {
@@ -148,6 +151,8 @@ const textOf = (problems: ReadonlyArray<FieldProblem>): string =>
   problems.map(({ field, message }) => `${field} ${message}`).join("; ")
 
 // internal
+
+const keeping = (kept: Document): Document => Object.keys(kept).length === 0 ? {} : { [keptField]: kept }
 
 const problem = (message: string): FieldProblem => ({ field: modelVersionField, validator: "Form", message })
 
