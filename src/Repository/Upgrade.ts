@@ -20,7 +20,7 @@ import { indexesOf } from "./repository/modelIndexes.ts"
 import type { ReadError, StoreError } from "./RepositoryError.ts"
 import { raiseAgreement, readAgreement, refreshAfter, writtenVersion } from "./versions/agreement.ts"
 import { modelVersionOf, type ModelVersions, modelVersionsOf } from "./versions/modelVersions.ts"
-import { retireIndexes } from "./versions/versionIndexes.ts"
+import { dropExcluding, retireIndexes } from "./versions/versionIndexes.ts"
 
 /**
  * The forms of a model's stored documents.
@@ -175,7 +175,7 @@ export const finish: (model: Model.Any) => Effect.Effect<void, StoreError, Docum
     const { complete } = yield* readAgreement(store, model.modelName)
     if (complete >= newest) return
     // Another one may have said so a moment ago, and not waited.
-    yield* retireIndexes(store, versions, newest)
+    yield* retireIndexes(store, versions, indexesOf(model), { earliest: complete, written: newest })
     yield* raiseAgreement(store, model.modelName, { understood: newest })
     // A write that has begun before then is given as long again.
     yield* Effect.sleep(Duration.times(refreshAfter, 2))
@@ -224,12 +224,15 @@ export const upgrade = (
     const store = yield* DocumentStore
     const versions = modelVersionsOf(model)
     const { batch = 500, perSecond } = options
-    const { understood } = yield* readAgreement(store, model.modelName)
+    const { complete, understood } = yield* readAgreement(store, model.modelName)
     const target = writtenVersion(versions, understood)
     // A complete one is looked through again: an earlier version may have written since.
     if (target === 1) return Stream.empty
     let progress: Progress = { examined: 0, upgraded: 0, misfits: [] }
     const pending = pendingFor(target)
+    const state = { earliest: Math.min(complete, versions.newest), written: target }
+    // A start that came between may have installed what an earlier version declares.
+    if (state.earliest < target) yield* retireIndexes(store, versions, indexesOf(model), state)
     const pass = store.stream(model.modelName, { filter: pending }).pipe(
       Stream.grouped(batch),
       Stream.mapEffect(Effect.fnUntraced(function*(documents) {
@@ -248,6 +251,7 @@ export const upgrade = (
     )
     const end = Stream.fromEffectDrain(Effect.gen(function*() {
       if (understood < versions.newest || (yield* store.count(model.modelName, pending)) > 0) return
+      yield* dropExcluding(store, versions, indexesOf(model), state)
       yield* store.createIndexes(model.modelName, indexesOf(model))
       yield* raiseAgreement(store, model.modelName, { complete: versions.newest })
       // It loads the query language, which other programs have no use for.

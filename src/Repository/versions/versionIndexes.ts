@@ -1,5 +1,5 @@
 /** The indexes of a model with versions while documents are stored in several versions. */
-import { excludeEachOther } from "@appkernel/document-store/shared"
+import { excludeEachOther, isSameIndex } from "@appkernel/document-store/shared"
 import * as Effect from "effect/Effect"
 import { keptField, type ModelLike, modelVersionField } from "../../Model/internal.ts"
 import { fieldsOfFilter, topFieldOf } from "../collection/documentFields.ts"
@@ -9,36 +9,55 @@ import { agreementReader, type State } from "./agreement.ts"
 import { type ModelVersions, modelVersionsOf } from "./modelVersions.ts"
 
 /** The indexes to install before all documents have the newest version, and those that keep writes unique. */
-export const installableIndexes = (
+export const installableIndexes = Effect.fnUntraced(function*(
   model: ModelLike,
   store: DocumentStore["Service"],
   indexes: ReadonlyArray<IndexDescription>
-): Effect.Effect<ReadonlyArray<IndexDescription>, ReadError> => {
+): Effect.fn.Return<ReadonlyArray<IndexDescription>, ReadError> {
   const versions = modelVersionsOf(model)
-  return Effect.map(agreementReader(store, model.modelName, versions).current, (state) => {
-    const deferred = new Set(deferredIndexes(versions, indexes, state))
-    return [...indexes.filter((index) => !deferred.has(index)), ...lookupIndexes(versions, [...deferred], state)]
-  })
-}
+  const state = yield* agreementReader(store, model.modelName, versions).current
+  const waiting = deferredIndexes(versions, indexes, state)
+  const blocked = yield* Effect.map(conflictsOf(store, versions, indexes, state), (all) => all.map(({ index }) => index))
+  const deferred = new Set([...waiting, ...blocked])
+  return [...indexes.filter((index) => !deferred.has(index)), ...lookupIndexes(versions, waiting, state)]
+})
 
 /**
  * Drops unique indexes of fields that documents of this version and those after it do not have: two such documents would be
- * equal there. Processes that write them look for the values of the newest version themselves.
+ * equal there. Of the newest version it drops those of all changed fields that it does not declare, or whose values were
+ * elsewhere before. Processes that write these versions look for the values of the newest one themselves.
  */
 export const retireIndexes = Effect.fnUntraced(function*(
   store: DocumentStore["Service"],
-  { fields, model, models }: ModelVersions,
-  version: number
+  versions: ModelVersions,
+  declared: ReadonlyArray<IndexDescription>,
+  { earliest, written }: State
 ): Effect.fn.Return<void, ReadError> {
-  const written = new Set(models.slice(version - 1).flatMap(({ store }) => Object.keys(store.fields)))
+  const { fields, model, models, newest } = versions
+  const named = new Set(models.slice(written - 1).flatMap(({ store }) => Object.keys(store.fields)))
   const gone = new Set(
-    fields.filter((field) => !written.has(field) && field !== modelVersionField && field !== keptField)
+    fields.filter((field) => !named.has(field) && field !== modelVersionField && field !== keptField)
   )
-  if (gone.size === 0) return
-  const stale = (yield* store.listIndexes(model.modelName)).filter(({ key, unique }) =>
-    unique === true && Object.keys(key).some((path) => gone.has(topFieldOf(path)))
-  )
+  const changed = versions.changedSince(earliest)
+  const isStale = (index: IndexDescription): boolean =>
+    fieldsOfIndex(index).some((field) => gone.has(field)) ||
+    written === newest && fieldsOfIndex(index).some((field) => changed.has(field)) &&
+      !declared.some((one) => isSameIndex(one, index) && isInPlace(versions, one, earliest))
+  if (gone.size === 0 && changed.size === 0) return
+  const stale = (yield* store.listIndexes(model.modelName)).filter((index) => index.unique === true && isStale(index))
   if (stale.length > 0) yield* store.dropIndexes(model.modelName, stale.map(({ name }) => name))
+})
+
+/** Drops the indexes of earlier versions that exclude one of the newest version, once no document needs them. */
+export const dropExcluding = Effect.fnUntraced(function*(
+  store: DocumentStore["Service"],
+  versions: ModelVersions,
+  indexes: ReadonlyArray<IndexDescription>,
+  state: Pick<State, "earliest">
+): Effect.fn.Return<void, ReadError> {
+  const excluding = yield* conflictsOf(store, versions, indexes, state)
+  const names = new Set(excluding.flatMap(({ installed }) => installed.map(({ name }) => name)))
+  if (names.size > 0) yield* store.dropIndexes(versions.model.modelName, [...names])
 })
 
 /** Drops the indexes that the version which is written can't have, and returns the {@link installableIndexes}. */
@@ -48,8 +67,8 @@ export const preparedIndexes = Effect.fnUntraced(function*(
   indexes: ReadonlyArray<IndexDescription>
 ): Effect.fn.Return<ReadonlyArray<IndexDescription>, ReadError> {
   const versions = modelVersionsOf(model)
-  const { earliest, written } = yield* agreementReader(store, model.modelName, versions).current
-  if (earliest < written) yield* retireIndexes(store, versions, written)
+  const state = yield* agreementReader(store, model.modelName, versions).current
+  if (state.earliest < state.written) yield* retireIndexes(store, versions, indexes, state)
   return yield* installableIndexes(model, store, indexes)
 })
 
@@ -66,8 +85,11 @@ export const synchronisedIndexes = Effect.fnUntraced(function*(
   const wanted = yield* preparedIndexes(model, store, indexes)
   const { earliest } = yield* agreementReader(store, model.modelName, versions).current
   const changed = versions.changedSince(earliest)
+  const excluding = yield* conflictsOf(store, versions, indexes, { earliest })
+  const kept = new Set(excluding.flatMap(({ installed }) => installed.map(({ name }) => name)))
   const others = (yield* store.listIndexes(model.modelName)).filter((index) =>
-    fieldsOfIndex(index).some((field) => changed.has(field)) && !wanted.some((one) => excludeEachOther(one, index))
+    (kept.has(index.name) || fieldsOfIndex(index).some((field) => changed.has(field))) &&
+    !wanted.some((one) => excludeEachOther(one, index))
   )
   return [...wanted, ...others]
 })
@@ -112,6 +134,38 @@ export const isLookupIndex = ({ key }: IndexDescription): boolean => Object.keys
 /** The fields on which an index depends. */
 export const fieldsOfIndex = ({ key, partialFilterExpression = {} }: IndexDescription): ReadonlyArray<string> =>
   [...Object.keys(key), ...fieldsOfFilter(partialFilterExpression) ?? []].map(topFieldOf)
+
+// internal
+
+/** The indexes that installed ones exclude because of a change of fields: one of the two is of changed fields. */
+const conflictsOf = (
+  store: DocumentStore["Service"],
+  versions: ModelVersions,
+  indexes: ReadonlyArray<IndexDescription>,
+  { earliest }: Pick<State, "earliest">
+): Effect.Effect<
+  ReadonlyArray<{ readonly index: IndexDescription; readonly installed: ReadonlyArray<IndexDescription> }>,
+  ReadError
+> => {
+  const changed = versions.changedSince(earliest)
+  if (changed.size === 0) return Effect.succeed([])
+  const isChanged = (index: IndexDescription) => fieldsOfIndex(index).some((field) => changed.has(field))
+  return Effect.map(store.listIndexes(versions.model.modelName), (all) =>
+    indexes.flatMap((index) => {
+      const installed = all.filter((other) =>
+        excludeEachOther(other, index) && !isSameIndex(other, index) &&
+        // What other documents must not have is tested by the index alone if its fields are the same.
+        (isChanged(index) || index.unique !== true && isChanged(other))
+      )
+      return installed.length === 0 ? [] : [{ index, installed }]
+    }))
+}
+
+/** Whether documents of all versions have the fields of an index at the same paths. */
+const isInPlace = ({ newest, pathIn }: ModelVersions, index: IndexDescription, earliest: number): boolean =>
+  fieldsOfIndex(index).every((field) =>
+    Array.from({ length: newest - earliest }, (_, i) => pathIn(field, earliest + i)).every((path) => path === field)
+  )
 
 /** The indexes by which a write finds other documents with its unique values, in whatever version they are stored. */
 const lookupIndexes = (
