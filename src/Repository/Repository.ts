@@ -166,7 +166,7 @@ export const make = Effect.fnUntraced(function*<M extends Model.Any>(
       )
     )
   }
-  const related = [model, ...referencesOf(model).map(({ target }) => target())]
+  const related = [model, ...[model, ownerOf(model)].flatMap(referencesOf).map(({ target }) => target())]
   const { collectionOf, ownCollectionOf, versions } = yield* collectionsOf(
     related,
     store,

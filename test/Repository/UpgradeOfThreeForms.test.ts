@@ -80,7 +80,8 @@ storeMatrix((name, layer) =>
           const { first, read, second, third } = yield* releases
           yield* second.patch("a", { email: "b@x" })
           assert.deepStrictEqual(yield* read, ["b@x", "Ada Maria", "Byron"])
-          yield* second.updateOne(($) => $.email.equals("b@x"), ($) => [$.email.set("c@x")])
+          yield* second.updateOne(($) =>
+            $.email.equals("b@x"), ($) => [$.email.set("c@x")])
           yield* second.updateMany(($) => $.email.equals("c@x"), ($) => [$.email.set("d@x")])
           assert.deepStrictEqual(yield* read, ["d@x", "Ada Maria", "Byron"])
           yield* (yield* Repository.make(FirstOfSecond)).patch("a", { mail: "e@x" })

@@ -29,7 +29,7 @@ import { indexesOf } from "./modelIndexes.ts"
 import { makeModelWriter, type ModelWriter, withManagedFields } from "./modelWriter.ts"
 import type { Operations } from "./operations.ts"
 import { makeDocumentReads, makeReads } from "./reads.ts"
-import { checkedReferencesOf, checkingReferences } from "./referenceChecks.ts"
+import { checkingReferences, hasCheckedReferences } from "./referenceChecks.ts"
 import { makeDeleting } from "./referencedDeletes.ts"
 import type { Referrer } from "./referrers.ts"
 import { makeSoftDeletes, markDeleted, softDeleteContextOf } from "./softDeletes.ts"
@@ -75,7 +75,7 @@ export const writerStages: ReadonlyArray<Stage<WriterFacts, ModelWriter>> = [
   {
     ...operationStage("references"),
     wrap: ({ collectionOf, model, ...facts }) =>
-      collectionOf === undefined || checkedReferencesOf(model).length === 0
+      collectionOf === undefined || !hasCheckedReferences(model)
         ? undefined
         : (inner) => checkingReferences(model, inner, { ...facts, collectionOf })
   },

@@ -1,33 +1,42 @@
 /**
  * Checks that the documents that a write refers to exist. The check and the write are one transaction. Only references that
- * the write adds are checked; stored ones are not checked again.
+ * the write adds are checked; stored ones are not checked again. References that an earlier version of the model has no
+ * reference for are checked in what the newest version has after the write.
  */
+import { conjunctionOf } from "@appkernel/document-store/shared"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { type ModelLike, referencesOf, type ReferringField } from "../../Model/internal.ts"
 import { Problem, ValidationException } from "../../Model/ModelError.ts"
 import { apartFromAddressed } from "../collection/accessDecision.ts"
 import { insertEach, insertInChunks, isRejection } from "../collection/bulkInserts.ts"
+import { targetsOf } from "../collection/documentTargets.ts"
 import type { ModelCollection } from "../collection/modelCollection.ts"
+import { ownerOf, viewOf } from "../collection/storedCollection.ts"
 import type { Document, DocumentStore, Update } from "../DocumentStore.ts"
 import type { ReadError, StoreError, WriteError } from "../RepositoryError.ts"
+import { modelVersionsOf, pathsInView } from "../versions/modelVersions.ts"
 import { uniqueTextOfId } from "./historyEntry.ts"
 import type { ModelWriter } from "./modelWriter.ts"
 import { installLocks, lockDocuments } from "./referenceLocks.ts"
 import { idsAt } from "./referrers.ts"
 
-/** The references whose documents have to exist. */
-export const checkedReferencesOf = (model: ModelLike): ReadonlyArray<ReferringField> =>
-  referencesOf(model).filter(({ isChecked }) => isChecked)
+/** Whether writes of the model may add references that have to exist. */
+export const hasCheckedReferences = (model: ModelLike): boolean =>
+  checkedReferencesOf(model).length > 0 || madeReferencesOf(model).length > 0
 
 /** Makes the locks that the checks of a model's references need in the store. */
 export const installReferences = (store: DocumentStore["Service"], model: ModelLike): Effect.Effect<void, StoreError> =>
-  Effect.forEach(lockedTargetsOf(checkedReferencesOf(model)), (target) => installLocks(store, target), {
-    discard: true
-  })
+  Effect.forEach(
+    lockedTargetsOf([...checkedReferencesOf(model), ...madeReferencesOf(model)]),
+    (target) => installLocks(store, target),
+    { discard: true }
+  )
 
 interface CheckOptions {
   readonly collection: ModelCollection
+  /** All documents as the newest version of the model has them. */
+  readonly newest: ModelCollection
   /** The documents of another model that the caller may refer to. */
   readonly collectionOf: (model: ModelLike) => ModelCollection
   readonly store: DocumentStore["Service"]
@@ -41,13 +50,35 @@ interface Added {
 
 /** Adds the checks to a writer: a new reference to a missing document is a `ValidationException`. */
 export const checkingReferences = (model: ModelLike, writer: ModelWriter, options: CheckOptions): ModelWriter => {
-  const fields = checkedReferencesOf(model)
-  const { collection, store } = options
-  const targets = new Map(fields.map(({ target }) => [target().modelName, options.collectionOf(target())]))
+  const [fields, made] = [checkedReferencesOf(model), madeReferencesOf(model)]
+  const whole = made.length === 0 ? writer : checkingNewest(model, made, writer, options)
+  return fields.length === 0 ? whole : checkingOwn(model, fields, whole, options)
+}
+
+// internal
+
+/** The references whose documents have to exist. */
+const checkedReferencesOf = (model: ModelLike): ReadonlyArray<ReferringField> =>
+  referencesOf(model).filter(({ isChecked }) => isChecked)
+
+/** The references of the newest version that an earlier one has no checked reference for. */
+const madeReferencesOf = (model: ModelLike): ReadonlyArray<ReferringField> => {
+  const view = viewOf(model)
+  if (view === undefined) return []
+  const { pathIn } = modelVersionsOf(view.model)
+  const own = new Set(checkedReferencesOf(model).map(({ path }) => path.join(".")))
+  return checkedReferencesOf(view.model).filter(({ path }) => {
+    const before = pathIn(path.join("."), view.version)
+    return before === undefined || !own.has(before)
+  })
+}
+
+/** Makes the search for a reference to a missing document. It locks the found ones until the transaction ends. */
+const makeMissingOf = (fields: ReadonlyArray<ReferringField>, { collectionOf, store }: CheckOptions) => {
+  const targets = new Map(fields.map(({ target }) => [target().modelName, collectionOf(target())]))
   const locked = lockedTargetsOf(fields)
 
-  /** Returns a reference to a missing document, if there is one. Locks the found ones until the transaction ends. */
-  const missingOf = Effect.fnUntraced(function*(added: ReadonlyArray<Added>) {
+  return Effect.fnUntraced(function*(added: ReadonlyArray<Added>) {
     for (const [target, documents] of targets) {
       const own = added.filter(({ field }) => field.target().modelName === target)
       const ids = [...new Map(own.map(({ id }) => [uniqueTextOfId(id), id])).values()]
@@ -62,6 +93,99 @@ export const checkingReferences = (model: ModelLike, writer: ModelWriter, option
     }
     return undefined
   })
+}
+
+/** Checks the references that are in the documents of the newest version once an earlier one has written. */
+const checkingNewest = (
+  model: ModelLike,
+  fields: ReadonlyArray<ReferringField>,
+  writer: ModelWriter,
+  options: CheckOptions
+): ModelWriter => {
+  const { collection, newest, store } = options
+  const [owner, targets, missingOf] = [ownerOf(model), targetsOf(model), makeMissingOf(fields, options)]
+
+  const statesOf = (documents: ReadonlyArray<Document>) =>
+    documents.length === 0
+      ? Effect.succeed([])
+      : newest.find({ filter: targets.all(documents) }, { deleted: "include" })
+
+  /** Runs a write in a transaction, which gives the states before it of what it has written. */
+  const checked = <A, E>(
+    write: Effect.Effect<
+      { readonly result: A; readonly before: ReadonlyArray<Document>; readonly written: ReadonlyArray<Document> },
+      E
+    >
+  ): Effect.Effect<A, E | StoreError | ValidationException> =>
+    store.transaction(Effect.gen(function*() {
+      const { before, result, written } = yield* write
+      const had = new Map(before.map((document) => [uniqueTextOfId(document["_id"]), document]))
+      const missing = yield* missingOf(
+        (yield* statesOf(written)).flatMap((document) =>
+          except(ownReferences(owner, fields, document), had.get(uniqueTextOfId(document["_id"])))
+        )
+      )
+      return missing === undefined ? result : yield* missingReference(model, missing.field)
+    }))
+
+  const insert = (document: Document): Effect.Effect<Document, WriteError> =>
+    checked(Effect.map(writer.insert(document), (result) => ({ result, before: [], written: [result] })))
+
+  const insertChunk = (documents: ReadonlyArray<Document>, isOrdered: boolean) => {
+    const whole = Effect.filterOrFail(
+      writer.insertMany(documents, { ordered: isOrdered }),
+      ({ failures }) => failures.length === 0,
+      ({ failures }) => failures[0]!.error
+    )
+    return Effect.catchIf(
+      checked(Effect.map(whole, (result) => ({ result, before: [], written: documents }))),
+      isRejection,
+      () => insertEach(documents, isOrdered, insert)
+    )
+  }
+
+  const update: ModelWriter["update"] = (change, operation) =>
+    checked(Effect.gen(function*() {
+      const { filter = {}, name, scope } = operation
+      const { sort } = Object(operation.options)
+      const found = yield* collection.find({
+        filter,
+        projection: targets.projection,
+        ...name === "updateMany" ? {} : { limit: 1, ...sort === undefined ? {} : { sort } }
+      }, { privilege: "update", ...scope })
+      // All references of a restored document are checked.
+      const before = change === "restore" ? [] : yield* statesOf(found)
+      const [first] = found
+      const narrowed = name === "updateMany" || first === undefined ? filter : conjunctionOf(filter, targets.one(first))
+      return { result: yield* writer.update(change, { ...operation, filter: narrowed }), before, written: found }
+    }))
+
+  return {
+    ...writer,
+    insert,
+    insertMany: (documents, options) => {
+      const isOrdered = options?.ordered !== false
+      return insertInChunks(documents, isOrdered, (chunk) => insertChunk(chunk, isOrdered))
+    },
+    replace: (filter, document, upsert) =>
+      checked(Effect.gen(function*() {
+        const before = yield* statesOf([document])
+        const result = yield* writer.replace(filter, document, upsert)
+        return { result, before, written: result === undefined ? [] : [result] }
+      })),
+    update
+  }
+}
+
+/** Checks the references that a write names. */
+const checkingOwn = (
+  model: ModelLike,
+  fields: ReadonlyArray<ReferringField>,
+  writer: ModelWriter,
+  options: CheckOptions
+): ModelWriter => {
+  const { collection, store } = options
+  const missingOf = makeMissingOf(fields, options)
 
   /** Writes if no document is missing. Fails outside of the transaction, so that a surrounding one goes on. */
   const checked = <A>(
@@ -138,8 +262,6 @@ export const checkingReferences = (model: ModelLike, writer: ModelWriter, option
   }
 }
 
-// internal
-
 /** The models whose documents can't be deleted without regard to these references. */
 const lockedTargetsOf = (fields: ReadonlyArray<ReferringField>): ReadonlySet<string> =>
   new Set(fields.flatMap(({ onDelete, target }) => onDelete === undefined ? [] : [target().modelName]))
@@ -184,7 +306,10 @@ const updatedReferences = (fields: ReadonlyArray<ReferringField>, update: Update
   )
 
 const missingReference = (model: ModelLike, { path, target }: ReferringField): ValidationException => {
-  const field = path.join(".")
+  const [view, made] = [viewOf(model), path.join(".")]
+  // A reference that is made of other fields is one of the newest version.
+  const isOwn = view === undefined || checkedReferencesOf(model).some((field) => field.path.join(".") === made)
+  const [field = ""] = isOwn ? [made] : pathsInView(modelVersionsOf(view.model), model, view.version, made)
   const message = `must be the identifier of an existing ${target().modelName}`
   return new ValidationException({
     model: model.modelName,

@@ -24,7 +24,7 @@ import { LostUpdate, makeRetryLostUpdates, type RetryLostUpdates } from "./lostU
 import { type ModelWriter, withOperands } from "./modelWriter.ts"
 import type { Operations } from "./operations.ts"
 import { makeReadModifyWrite } from "./readModifyWrite.ts"
-import { checkedReferencesOf } from "./referenceChecks.ts"
+import { hasCheckedReferences } from "./referenceChecks.ts"
 import {
   conflictOrNotFound,
   insertDocument,
@@ -60,7 +60,7 @@ export const makeWrites = <M extends Model.Any>(
   const context = writeContextOf(model, documents, writer, auditFields)
   const retry = makeRetryLostUpdates(context)
   // Documents of such a model have no fields to add, no references to check, and no files to record.
-  const isUnmanaged = filesOf(model) === undefined && checkedReferencesOf(model).length === 0 &&
+  const isUnmanaged = filesOf(model) === undefined && !hasCheckedReferences(model) &&
     auditFields === undefined &&
     context.versionField === undefined &&
     context.deletedField === undefined

@@ -20,7 +20,7 @@ import { ownerOf } from "../collection/storedCollection.ts"
 import { unreadableProblems } from "../collection/unreadable.ts"
 import type { Document } from "../DocumentStore.ts"
 import { isStoredIdentically } from "../query/bsonForm.ts"
-import type { ModelVersions } from "./modelVersions.ts"
+import { type ModelVersions, pathsInView } from "./modelVersions.ts"
 
 /** Makes the document of the newest version; `stored` is the one that it replaces. */
 export const admission = (view: ModelLike, versions: ModelVersions, version: number) => {
@@ -41,11 +41,7 @@ export const admission = (view: ModelLike, versions: ModelVersions, version: num
 
   /** The problem as the sender of the earlier version knows it. */
   const inView = ({ field, ...problem }: FieldProblem): ReadonlyArray<FieldProblem> => {
-    const [name = "", ...inner] = field.split(".")
-    const path = versions.pathIn(name, version)
-    const moved = path !== undefined && Object.hasOwn(view.store.fields, path)
-    const sources = moved ? [[path, ...inner].join(".")] : versions.sourcesOf(name, version)
-    const known = sources.filter((source) => Object.hasOwn(view.store.fields, source.split(".")[0] ?? ""))
+    const known = pathsInView(versions, view, version, field)
     return (known.length === 0 ? [""] : known).map((field) => ({ field, ...problem }))
   }
   const refused = (problems: ReadonlyArray<FieldProblem>): ValidationException => {

@@ -57,6 +57,20 @@ export const modelVersionOf = (document: Document): number => {
   return typeof version === "number" ? version : 1
 }
 
+/** The paths by which callers of an earlier version know a path of the newest one: where it was, or what it is made of. */
+export const pathsInView = (
+  { pathIn, sourcesOf }: ModelVersions,
+  view: ModelLike,
+  version: number,
+  path: string
+): ReadonlyArray<string> => {
+  const [name = "", ...inner] = path.split(".")
+  const before = pathIn(name, version)
+  const isMoved = before !== undefined && Object.hasOwn(view.store.fields, before)
+  const sources = isMoved ? [[before, ...inner].join(".")] : sourcesOf(name, version)
+  return sources.filter((source) => Object.hasOwn(view.store.fields, source.split(".")[0] ?? ""))
+}
+
 /** The versions of a model; only itself for a model without versions. */
 export const modelVersionsOf: (model: ModelLike) => ModelVersions = memoize((model) => {
   const { fields, steps } = versionsIn(model)

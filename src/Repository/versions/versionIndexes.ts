@@ -17,7 +17,10 @@ export const installableIndexes = Effect.fnUntraced(function*(
   const versions = modelVersionsOf(model)
   const state = yield* agreementReader(store, model.modelName, versions).current
   const waiting = deferredIndexes(versions, indexes, state)
-  const blocked = yield* Effect.map(conflictsOf(store, versions, indexes, state), (all) => all.map(({ index }) => index))
+  const blocked = yield* Effect.map(
+    conflictsOf(store, versions, indexes, state),
+    (all) => all.map(({ index }) => index)
+  )
   const deferred = new Set([...waiting, ...blocked])
   return [...indexes.filter((index) => !deferred.has(index)), ...lookupIndexes(versions, waiting, state)]
 })
