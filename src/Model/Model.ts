@@ -29,7 +29,15 @@ import type * as Schema from "effect/Schema"
 import type * as VariantSchema from "effect/schema/VariantSchema"
 import type * as SchemaAST from "effect/SchemaAST"
 import { DeclarationError } from "../internal/declarationError.ts"
-import { type EarlierForm, type Versions, versionsOf, versionsTypeId, viewFields, viewTypeId } from "./EarlierForm.ts"
+import {
+  type EarlierForm,
+  type Versions,
+  versionsOf,
+  versionsTypeId,
+  viewFields,
+  type ViewOf,
+  viewTypeId
+} from "./EarlierForm.ts"
 import { type Field, omitted as omittedField } from "./Field.ts"
 import type { ModelIndex, ShardKind } from "./FieldIndex.ts"
 import { finaliser } from "./instance/finaliser.ts"
@@ -273,7 +281,7 @@ export const Class = <Self = never>() =>
  *
  * **Gotchas**
  *
- * Dies if a step from the newest form down to this one has no `down`, and if `as` has other fields.
+ * Dies if a step from the newest form down to this one has no `down`, and if `as` has other fields, or is another form already.
  *
  * **Example** (Two forms of one document)
  *
@@ -319,7 +327,13 @@ export const form: {
   if (differing !== undefined) {
     throw new DeclarationError(`${as?.modelName} is not form ${form} of ${model.modelName}: "${differing}" differs`)
   }
-  return Object.defineProperty(as ?? made, viewTypeId, { value: { model, version: form } })
+  if (as === undefined || !Object.hasOwn(as, viewTypeId)) {
+    return Object.defineProperty(as ?? made, viewTypeId, { value: { model, version: form } })
+  }
+  // Only this function sets this property.
+  const known = Reflect.get(as, viewTypeId) as ViewOf<Any>
+  if (known.model === model && known.version === form) return as
+  throw new DeclarationError(`${as.modelName} is form ${known.version} of ${known.model.modelName} already`)
 }
 
 /** The first field that one of the models has, and the other has not, or callers see in another way. */

@@ -318,6 +318,18 @@ describe("versions of a service", () => {
       assert.throws(() => KernelEngine.make("x").register(OneWay, { form: 4 }), "OneWay has no earlier form 4")
     }))
 
+  it("are the same model each time, and no other form", () => {
+    class Renamed extends Model.Class<Renamed>()("Person", { id: Model.id(), called: Schema.String }, {
+      versions: [Model.was.renamed("name", "called")]
+    }) {}
+    class Named extends Model.Class<Named>()("Person", { id: Model.id(), name: Schema.String }) {}
+    class Again extends Model.Class<Again>()("Person", { id: Model.id(), called: Schema.String }, {
+      versions: [Model.was.renamed("name", "called")]
+    }) {}
+    assert.strictEqual(Model.form(Renamed, 1, Named), Model.form(Renamed, 1, Named))
+    assert.throws(() => Model.form(Again, 1, Named), "Person is form 1 of Person already")
+  })
+
   it.effect("have types of their own", () =>
     Effect.gen(function*() {
       const PersonV1 = Model.form(Person, 1, Old)
