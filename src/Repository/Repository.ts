@@ -187,7 +187,8 @@ export const make = Effect.fnUntraced(function*<M extends Model.Any>(
     yield* store.createIndexes(historyOf(model.modelName), [historyIndex])
   }
   const [all, newest] = [collectionOf(model), ownCollectionOf(owner)]
-  const files = filesOf(model) === undefined ? undefined : yield* fileRecording(store)
+  // An earlier version may have no files in its fields, and deletes documents that have some.
+  const files = filesOf(owner) === undefined ? undefined : yield* fileRecording(store)
   if (files !== undefined) yield* files.install(model)
   const authorizedOf = (other: ModelLike) => authorized(other, collectionOf(other), store)
   yield* installReferences(store, model)

@@ -72,7 +72,7 @@ const recordingFiles = (
     ...Object.fromEntries([...names, ...countedFieldsOf(quotas())].map((name) => [name, 1]))
   })
   const idsOf = idsIn(owner)
-  const hasFiles = (document: Document) => idsIn(model)(document).size > 0
+  const hasFiles = (document: Document) => isEarlier || idsIn(model)(document).size > 0
   // A history has what a document was.
   const isKept = managedField(model, "revision") !== undefined
   const changeOf = (id: unknown, before: Document | undefined, after: Document | undefined): Change => {

@@ -14,6 +14,7 @@ import type { DocumentCodec } from "../collection/documentCodec.ts"
 import { unchangedSince } from "../collection/documentFields.ts"
 import { mapInSteps } from "../collection/mapInSteps.ts"
 import type { ModelCollection } from "../collection/modelCollection.ts"
+import { ownerOf } from "../collection/storedCollection.ts"
 import type { Document } from "../DocumentStore.ts"
 import * as Query from "../Query.ts"
 import type { VersionConflict, WriteError } from "../RepositoryError.ts"
@@ -60,7 +61,7 @@ export const makeWrites = <M extends Model.Any>(
   const context = writeContextOf(model, documents, writer, auditFields)
   const retry = makeRetryLostUpdates(context)
   // Documents of such a model have no fields to add, no references to check, and no files to record.
-  const isUnmanaged = filesOf(model) === undefined && !hasCheckedReferences(model) &&
+  const isUnmanaged = filesOf(ownerOf(model)) === undefined && !hasCheckedReferences(model) &&
     auditFields === undefined &&
     context.versionField === undefined &&
     context.deletedField === undefined

@@ -57,6 +57,17 @@ class Letter extends Model.Class<Letter>()("Letter", {
 
 const LetterV1 = Model.form(Letter, 1, OldLetter)
 
+/** What {@link Card} was. */
+class OldCard extends Model.Class<OldCard>()("Card", { id: Model.id(), title: Schema.String }) {}
+
+class Card extends Model.Class<Card>()("Card", {
+  id: Model.id(),
+  title: Schema.String,
+  picture: Model.file().pipe(Model.optional)
+}, { versions: [Model.was.added("picture")] }) {}
+
+const CardV1 = Model.form(Card, 1, OldCard)
+
 /** What {@link Sheet} was. */
 class OldSheet extends Model.Class<OldSheet>()("Sheet", {
   id: Model.id(),
@@ -294,6 +305,24 @@ export const fileWriterContract = <E>(
         yield* quotasOf(undefined, Letter)
         yield* swept
         assert.deepStrictEqual(yield* usage, {})
+        assert.deepStrictEqual(yield* stored, [])
+      }))
+
+    it.effect("lets go of the files of a document that is deleted in a form without files", () =>
+      Effect.gen(function*() {
+        const [cards, earlier] = [yield* Repository.make(Card), yield* Repository.make(CardV1)]
+        const [first, second] = [yield* uploaded, yield* uploaded]
+        yield* cards.insert(new Card({ id: "a", title: "a", picture: first }))
+        yield* cards.insert(new Card({ id: "b", title: "b", picture: second }))
+        yield* earlier.patch("a", { title: "c" })
+        yield* earlier.replace(new OldCard({ id: "b", title: "d" }))
+        yield* swept
+        assert.deepStrictEqual(yield* stored, [first.id, second.id].toSorted())
+        yield* earlier.deleteById("a")
+        yield* swept
+        assert.deepStrictEqual(yield* stored, [second.id])
+        yield* earlier.deleteMany(($) => $.title.equals("d"))
+        yield* swept
         assert.deepStrictEqual(yield* stored, [])
       }))
 
