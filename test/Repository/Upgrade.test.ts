@@ -7,6 +7,7 @@ import { Cause, DateTime, Effect, Exit, Option, Schema, Stream } from "effect"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { DocumentStore, EmbeddedStore, Generator, Index, Model, Query, Repository, Upgrade } from "../../src/index.ts"
+import { documentOperationsOf } from "../../src/Repository/internal.ts"
 import { storeMatrix } from "../support/storeMatrix.ts"
 import { atOnce, sayUnderstood } from "../support/upgrades.ts"
 
@@ -607,6 +608,13 @@ class Letter extends Model.Class<Letter>()("Letter", {
   versions: [Model.was.renamed("text", "body")]
 }) {}
 
+const Point = Schema.Struct({ type: Schema.Literal("Point"), coordinates: Schema.Array(Schema.Finite) })
+
+class Place extends Model.Class<Place>()("Place", { id: Model.id(), title: Schema.String, at: Point, seat: Point }, {
+  versions: [Model.was.renamed("name", "title"), Model.was.renamed("pos", "at")],
+  indexes: [Index.compound({ at: "2dsphere" }), Index.compound({ seat: "2dsphere" })]
+}) {}
+
 interface TreeStored {
   readonly _type?: "Tree"
   readonly id: string
@@ -634,6 +642,27 @@ describe("versions / what they refuse", () => {
       assert.include((yield* Effect.flip(letters.find(search))).message, sentence)
       assert.include((yield* Effect.flip(letters.count(search))).message, sentence)
       assert.lengthOf(yield* letters.find(($) => $.place.equals("Rome")), 1)
+    }).pipe(Effect.provide(EmbeddedStore.layerMemory)))
+
+  it.live("a search by distance that the store can't make, with the command that ends it", () =>
+    Effect.gen(function*() {
+      const store = yield* DocumentStore.DocumentStore
+      const point = { type: "Point" as const, coordinates: [1, 0] }
+      yield* store.insertOne("Place", { _id: "P", name: "Inn", pos: point, seat: point })
+      const places = yield* Repository.make(Place)
+      const near = { at: { $near: { $geometry: point } }, title: "Inn" }
+      const sentence = "at can't be searched by distance while Place is stored in earlier forms: run `appkernel upgrade"
+      assert.include((yield* Effect.flip(documentOperationsOf(places).find({ filter: near }))).message, sentence)
+      const geoNear = { $geoNear: { near: point, distanceField: "d", key: "seat", spherical: true } }
+      assert.include(
+        (yield* Effect.flip(Stream.runCollect(places.aggregate([geoNear])))).message,
+        "$geoNear needs documents of one form while Place is stored in earlier forms: run `appkernel upgrade"
+      )
+      yield* sayUnderstood("Place", 3)
+      yield* Stream.runDrain(Upgrade.upgrade(Place))
+      const now = yield* Repository.make(Place)
+      assert.lengthOf(yield* documentOperationsOf(now).find({ filter: near }), 1)
+      assert.lengthOf(yield* Stream.runCollect(now.aggregate([geoNear])), 1)
     }).pipe(Effect.provide(EmbeddedStore.layerMemory)))
 
   it.live("a model with versions in a field of another one", () =>

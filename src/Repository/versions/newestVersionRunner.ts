@@ -291,6 +291,10 @@ export const runnerBy = (
     const aggregation = (changes: Changes, operation: Aggregation): Stream.Stream<Document, ReadError> => {
       const stages = storedPipeline(operation)
       const [first, ...others] = stages
+      if (first !== undefined && Object.hasOwn(first, "$geoNear")) {
+        const detail = notYet(model, "$geoNear needs documents of one form")
+        return Stream.fail(new QueryRejected({ operation: "aggregate", detail }))
+      }
       const filter = isDocument(first?.["$match"]) ? first["$match"] : undefined
       const source = Stream.map(candidates(changes, filter ?? {}, operation.options), withoutNumber)
       const rest = filter === undefined ? stages : [...changes.searchFor(filter).stages, ...others]

@@ -1,10 +1,11 @@
 /** Searches documents in the process, in the newest version of their model. */
 import { aggregate } from "@appkernel/mql"
+import { isArray, isDocument } from "@appkernel/mql/values"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { ModelLike } from "../../Model/internal.ts"
 import type { Document, DocumentStore, Filter, FindOptions } from "../DocumentStore.ts"
-import type { ReadError } from "../RepositoryError.ts"
+import { QueryRejected, type ReadError } from "../RepositoryError.ts"
 import type { Changes } from "./changes.ts"
 
 /** `upgrade` brings a stored document into the newest version. */
@@ -19,12 +20,22 @@ export const makeSearch = (
   const candidates = (changes: Changes, filter: Filter, options: Omit<FindOptions, "filter"> = {}) =>
     Stream.map(store.stream(name, { ...options, filter: changes.searchFor(filter).stored }), upgrade)
 
+  /** Why a search is refused, if it is: only a store has an order by distance. */
+  const refusalOf = (operation: string, changes: Changes, filter: Filter): QueryRejected | undefined => {
+    const near = nearFields(filter).find((field) => changes.concern([field]))
+    return near === undefined
+      ? undefined
+      : new QueryRejected({ operation, detail: notYet(model, `${near} can't be searched by distance`) })
+  }
+
   const search = (
     operation: string,
     changes: Changes,
     filter: Filter,
     { limit, projection, skip, sort, ...options }: Omit<FindOptions, "filter">
   ): Stream.Stream<Document, ReadError> => {
+    const refusal = refusalOf(operation, changes, filter)
+    if (refusal !== undefined) return Stream.fail(refusal)
     const isSort = changes.concern(Object.keys(sort ?? {}))
     const source = candidates(changes, filter, { ...options, sort: isSort ? undefined : sort })
     const { isTextSearch, stages: matching } = changes.searchFor(filter)
@@ -45,9 +56,14 @@ export const makeSearch = (
       })
   }
 
-  const countIn = (changes: Changes, filter: Filter, options: Omit<FindOptions, "filter">) => {
+  const countIn = (
+    changes: Changes,
+    filter: Filter,
+    options: Omit<FindOptions, "filter">
+  ): Effect.Effect<number, ReadError> => {
     const { isTextSearch, stages } = changes.searchFor(filter)
-    return Effect.map(
+    const refusal = refusalOf("count", changes, filter)
+    return refusal !== undefined ? Effect.fail(refusal) : Effect.map(
       Stream.runCollect(
         aggregate(
           candidates(changes, filter, { timeLimit: options.timeLimit, collation: options.collation }),
@@ -71,3 +87,12 @@ export const makeSearch = (
 export const notYet = ({ modelName }: ModelLike, detail: string): string =>
   `${detail === "" ? "it can't be done" : detail} while ${modelName} is stored in earlier forms: ` +
   "run `appkernel upgrade --finish` once no process needs them"
+
+// internal
+
+/** The fields by whose distance from a point a filter searches. */
+const nearFields = (filter: Filter): ReadonlyArray<string> =>
+  Object.entries(filter).flatMap(([key, operand]) => {
+    if (key === "$and" && isArray(operand)) return operand.filter(isDocument).flatMap(nearFields)
+    return isDocument(operand) && ["$near", "$nearSphere"].some((one) => Object.hasOwn(operand, one)) ? [key] : []
+  })
