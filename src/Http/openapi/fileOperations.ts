@@ -106,23 +106,17 @@ const operationsOf = (field: FileField, { get, patch }: Node): Record<"one" | "l
   const sizeTypes = Object.values(image).map(({ format = "webp" }) => `image/${format}`)
   const size = maxSize === undefined ? "" : `, up to ${maxSize} bytes`
   const key = isList ? [inPath("key")] : []
-  const like = (base: unknown, verb: string, more: Node): Node => {
-    const { operationId, parameters, requestBody: _, responses, ...others } = Json.nodeOf(base)
+  /** An operation like one of the document, with other parameters behind those of the path, and other answers of success. */
+  const like = (base: unknown, verb: string, success: Node, more: Node, parameters: ReadonlyArray<Node> = []): Node => {
+    const { operationId, parameters: _, requestBody: __, responses, ...others } = Json.nodeOf(base)
     return {
       ...others,
       operationId: `${String(operationId)}_${name}_${verb}`,
-      parameters: [
-        ...Json.listOf(parameters).filter((one) => Json.nodeOf(one)["in"] === "path"),
-        ...verb === "append" ? [] : key
-      ],
-      responses: withoutSuccess(Json.nodeOf(responses)),
+      parameters: [...Json.pathParametersOf(base), ...verb === "append" ? [] : key, ...parameters],
+      responses: { ...success, ...withoutSuccess(Json.nodeOf(responses)) },
       ...more
     }
   }
-  const responsesWith = (base: unknown, more: Node): Node => ({
-    ...more,
-    ...withoutSuccess(Json.nodeOf(Json.nodeOf(base)["responses"]))
-  })
   const ranges = {
     "200": { description: "The file", headers: headersOfFile, content: { ...binary(sizeTypes), ...content } },
     "206": {
@@ -133,8 +127,9 @@ const operationsOf = (field: FileField, { get, patch }: Node): Record<"one" | "l
     "304": { description: "The file is the one that the client has" },
     "416": { description: "The file has no such range" }
   }
-  const write = (verb: string, summary: string, status: string): Node =>
-    like(patch, verb, {
+  const written = Json.nodeOf(Json.nodeOf(patch)["responses"])["200"]
+  const write = (verb: string, summary: string, status: string): Node => {
+    const operation = like(patch, verb, { [status]: written }, {
       summary,
       description: `The bytes decide which type a file has${size}.`,
       requestBody: {
@@ -145,80 +140,58 @@ const operationsOf = (field: FileField, { get, patch }: Node): Record<"one" | "l
             schema: { type: "object", properties: { file: { type: "string", format: "binary" } }, required: ["file"] }
           }
         }
-      },
-      responses: {
-        [status]: Json.nodeOf(Json.nodeOf(patch)["responses"])["200"],
-        ...withUnprocessable(withoutSuccess(Json.nodeOf(Json.nodeOf(patch)["responses"])))
       }
     })
+    return { ...operation, responses: withUnprocessable(Json.nodeOf(operation["responses"])) }
+  }
   const one = {
     ...get === undefined ? {} : {
-      get: like(get, "get", {
-        summary: `Get the file ${name}`,
-        description: "What a browser could run is sent as an attachment.",
-        ...sizes.length === 0 ? {} : {
-          parameters: [
-            ...Json.listOf(Json.nodeOf(get)["parameters"]).filter((one) => Json.nodeOf(one)["in"] === "path"),
-            ...key,
-            {
-              name: "size",
-              in: "query",
-              description: "The size of the picture; without it, the file as it is",
-              schema: { type: "string", enum: sizes }
-            }
-          ]
-        },
-        responses: responsesWith(get, ranges)
-      })
+      get: like(
+        get,
+        "get",
+        ranges,
+        { summary: `Get the file ${name}`, description: "What a browser could run is sent as an attachment." },
+        sizes.length === 0 ? [] : [
+          inQuery("size", "The size of the picture; without it, the file as it is", { type: "string", enum: sizes })
+        ]
+      )
     },
     ...patch === undefined ? {} : {
       put: write("put", `Write the file ${name}`, "200"),
-      delete: like(patch, "delete", {
-        summary: `Remove the file ${name}`,
-        responses: {
-          "200": Json.nodeOf(Json.nodeOf(patch)["responses"])["200"],
-          ...withoutSuccess(Json.nodeOf(Json.nodeOf(patch)["responses"]))
-        }
-      })
+      delete: like(patch, "delete", { "200": written }, { summary: `Remove the file ${name}` })
     }
   }
+  const address = {
+    type: "object",
+    properties: { href: { type: "string" }, expires: { type: "string", format: "date-time" } },
+    required: ["href", "expires"]
+  }
+  const isGuarded = Json.nodeOf(Json.nodeOf(get)["responses"])["401"] !== undefined
   return {
     one,
     list: patch === undefined ? {} : { post: write("append", `Append a file to ${name}`, "201") },
     address: get === undefined ? {} : {
-      post: like(get, "address", {
-        summary: `Sign an address of the file ${name}, for a while`,
-        parameters: [
-          ...Json.listOf(Json.nodeOf(get)["parameters"]).filter((one) => Json.nodeOf(one)["in"] === "path"),
-          ...key,
-          {
-            name: "expires_in",
-            in: "query",
-            description: "Seconds",
-            schema: { type: "integer", minimum: 1, maximum: 86_400, default: 300 }
-          },
-          ...Json.nodeOf(Json.nodeOf(get)["responses"])["401"] === undefined ? [] : [{
-            name: "bound",
-            in: "query",
-            description: "`true` for an address that answers only with the credentials of who asked for it",
-            schema: { type: "string", enum: ["true", "false"], default: "false" }
-          }]
-        ],
-        responses: responsesWith(get, {
+      post: like(
+        get,
+        "address",
+        {
           "200": {
             description: "The address, and when it expires",
-            content: {
-              "application/json": {
-                schema: {
-                  type: "object",
-                  properties: { href: { type: "string" }, expires: { type: "string", format: "date-time" } },
-                  required: ["href", "expires"]
-                }
-              }
-            }
+            content: { "application/json": { schema: address } }
           }
-        })
-      })
+        },
+        { summary: `Sign an address of the file ${name}, for a while` },
+        [
+          inQuery("expires_in", "Seconds", { type: "integer", minimum: 1, maximum: 86_400, default: 300 }),
+          ...isGuarded
+            ? [inQuery("bound", "`true` for an address that answers only with the credentials of who asked for it", {
+              type: "string",
+              enum: ["true", "false"],
+              default: "false"
+            })]
+            : []
+        ]
+      )
     }
   }
 }
@@ -226,7 +199,7 @@ const operationsOf = (field: FileField, { get, patch }: Node): Record<"one" | "l
 /** Resumable uploads: how one is begun, and how it goes on. */
 const uploadsOf = (name: string, isItem: boolean, { patch }: Node): Record<"begin" | "upload", Node> => {
   if (patch === undefined) return { begin: {}, upload: {} }
-  const { operationId, parameters, requestBody: _, responses, ...others } = Json.nodeOf(patch)
+  const { operationId, parameters: _, requestBody: __, responses, ...others } = Json.nodeOf(patch)
   const header = (name: string, description: string, schema: Node, required = true) => ({
     name,
     in: "header",
@@ -243,7 +216,7 @@ const uploadsOf = (name: string, isItem: boolean, { patch }: Node): Record<"begi
     description: "By tus 1.0.0: https://tus.io/protocols/resumable-upload",
     ...more,
     parameters: [
-      ...Json.listOf(parameters).filter((one) => Json.nodeOf(one)["in"] === "path"),
+      ...Json.pathParametersOf(patch),
       ...isItem ? [inPath("key")] : [],
       header("Tus-Resumable", "The version of the protocol", { type: "string", enum: ["1.0.0"] }),
       ...Json.listOf(more["parameters"])
@@ -277,6 +250,8 @@ const uploadsOf = (name: string, isItem: boolean, { patch }: Node): Record<"begi
     }
   }
 }
+
+const inQuery = (name: string, description: string, schema: Node): Node => ({ name, in: "query", description, schema })
 
 const inPath = (name: string): Node => ({ name, in: "path", required: true, schema: { type: "string" } })
 

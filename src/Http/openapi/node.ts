@@ -26,6 +26,10 @@ export const componentOf = (u: unknown): string | undefined => {
   return typeof ref === "string" && ref.startsWith(prefix) ? ref.slice(prefix.length) : undefined
 }
 
+/** The parameters of an operation's path. */
+export const pathParametersOf = (operation: unknown): ReadonlyArray<unknown> =>
+  listOf(nodeOf(operation)["parameters"]).filter((one) => nodeOf(one)["in"] === "path")
+
 /** A parameter that a request may leave out. */
 export const optional = (place: "query" | "header") => (name: string, description: string, schema: Node): Node => ({
   name,

@@ -62,12 +62,7 @@ const ordinary = (operation: Node): Node =>
   ))
 
 /** The operation with the parameters of its path, and no others. */
-const withPath = (operation: Node): Node => ({
-  ...operation,
-  parameters: Document.listOf(operation["parameters"]).filter((parameter) =>
-    Document.nodeOf(parameter)["in"] === "path"
-  )
-})
+const withPath = (operation: Node): Node => ({ ...operation, parameters: Document.pathParametersOf(operation) })
 
 const standard: { readonly [N in Name]: (operation: Node, context: DescriptionContext) => Node } = {
   list: (operation, context) => ({
