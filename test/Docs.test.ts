@@ -114,7 +114,7 @@ describe("The reference", () => {
   it("has the flags and arguments of every command", () => {
     const main = textOf("src/Cli/commands/appkernel.ts")
     const commands = [...main.matchAll(/^import .* from "\.\/(\w+)\.ts"$/gmu)].map(([, name = ""]) => name)
-      .filter((name) => name !== "commandFailed")
+      .filter((name) => name !== "output")
     const shared = { engineModule: ["module"], jsonFlag: ["json"], outFlag: ["out"], checkFlag: ["check"] }
     for (const command of commands) {
       const source = textOf(`src/Cli/commands/${command}.ts`)

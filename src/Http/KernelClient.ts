@@ -29,8 +29,7 @@ import { byEvents, byPolls } from "./subscription/subscription.ts"
 import { askingByBody, exactly, withRequestParts } from "./typedClient/calls.ts"
 import { type Files, filesOfGroup } from "./typedClient/files.ts"
 import { sentAgain, withKeys } from "./typedClient/idempotencyKeys.ts"
-import { tableRows } from "./typedClient/rows.ts"
-import { callOf, withStreams } from "./typedClient/streams.ts"
+import { callOf, tableRows, withStreams } from "./typedClient/streams.ts"
 
 /**
  * The client of an engine whose registrations are `Groups`: `client.users.get({ params: { id } })`. Each call fails

@@ -29,8 +29,8 @@ export {
 export { ObjectIdText } from "./shape/bsonKinds.ts"
 export { evolve, withoutChecks } from "./shape/fields.ts"
 export { type FileField, fileFieldsOf, type FileReference, filesOf } from "./shape/files.ts"
-export { fold, nodesIn } from "./shape/fold.ts"
 export { choicesOf, holdsTexts, kindOf } from "./shape/kind.ts"
+export { fold, nodesIn } from "./shape/nodes.ts"
 export { childrenOf, mapParts, withChecksThat, withParts } from "./shape/nodes.ts"
 export {
   assertReferences,

@@ -20,9 +20,9 @@ import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaParser from "effect/SchemaParser"
 import * as crypto from "node:crypto"
+import { fold } from "../Model/internal.ts"
 import type * as Model from "../Model/Model.ts"
 import type { Document, Filter, Sort } from "./DocumentStore.ts"
-import { comparedTypesOf } from "./query/comparedTypes.ts"
 import { fieldNamed, valueWithin } from "./query/fieldPath.ts"
 import { QueryRejected } from "./RepositoryError.ts"
 
@@ -78,6 +78,15 @@ export const make = (
       before: (cursor) => Result.map(valuesOf(cursor), (values) => beyond(reversed, values))
     }
   })
+
+/**
+ * Whether a store compares all values with each other as values of `one` type, or of `several`, which it orders by type first;
+ * `undefined` if some are lists or documents. `null` is no type here.
+ */
+const comparedTypesOf = (ast: SchemaAST.AST): "one" | "several" | undefined => {
+  const types = new Set(typesOf(ast))
+  return types.has(withParts) ? undefined : types.size > 1 ? "several" : "one"
+}
 
 // -----------------------------------------------------------------------------
 // internal
@@ -258,3 +267,24 @@ const isSameText = (one: string, other: string): boolean => {
   const [left, right] = [Buffer.from(one), Buffer.from(other)]
   return left.length === right.length && crypto.timingSafeEqual(left, right)
 }
+
+const withParts: unique symbol = Symbol("withParts")
+
+const typesOf: (ast: SchemaAST.AST) => ReadonlyArray<unknown> = fold<ReadonlyArray<unknown>>({
+  Null: () => [],
+  Undefined: () => [],
+  Never: () => [],
+  String: () => ["string"],
+  TemplateLiteral: () => ["string"],
+  Number: () => ["number"],
+  BigInt: () => ["number"],
+  Boolean: () => ["boolean"],
+  Literal: ({ literal }) => [typeof literal === "bigint" ? "number" : typeof literal],
+  Enum: ({ enums }) => enums.map(([, value]) => typeof value),
+  Union: ({ types }) => types.flatMap(typesOf),
+  // Dates, identifiers and binary values: each class is one type.
+  Declaration: (ast) => [ast],
+  // What refers to itself has parts.
+  Suspend: () => [withParts],
+  otherwise: () => [withParts]
+})

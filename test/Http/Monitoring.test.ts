@@ -5,7 +5,7 @@ import { HttpEffect, HttpRouter, HttpServer, HttpServerResponse } from "effect/h
 import { createHook } from "node:async_hooks"
 import { createServer } from "node:http"
 import { layer as telemetryLayer } from "../../src/Http/monitoring/telemetry.ts"
-import { Draining } from "../../src/Http/server/stoppingFlag.ts"
+import { Draining } from "../../src/Http/server/readiness.ts"
 import { CircuitBreaker, EmbeddedStore, Jwt, KernelEngine, Monitoring, Role, Service } from "../../src/index.ts"
 import { Application } from "../../src/internal/application.ts"
 import { Note } from "../support/models.ts"

@@ -3,7 +3,7 @@ import { NodeServices } from "@effect/platform-node"
 import { Cause, ConfigProvider, Console, Effect, Exit } from "effect"
 import { format } from "node:util"
 import { appkernelWith } from "../../src/Cli/commands/appkernel.ts"
-import { CommandFailed } from "../../src/Cli/commands/commandFailed.ts"
+import { CommandFailed } from "../../src/Cli/commands/output.ts"
 
 /** Runs it: its exit code, and what it prints on both streams. */
 export const runCommand = Effect.fnUntraced(

@@ -5,10 +5,9 @@ import * as Flag from "effect/cli/Flag"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as EmbeddedStore from "../../Repository/EmbeddedStore.ts"
-import { reported } from "./commandFailed.ts"
 import { withConfig } from "./engineModule.ts"
 import { folderOf, folderPath } from "./folder.ts"
-import { counted, jsonFlag, print } from "./output.ts"
+import { counted, jsonFlag, print, reported } from "./output.ts"
 
 export const backupCommand = Command.make(
   "backup",

@@ -11,8 +11,8 @@ import * as Schema from "effect/Schema"
 import process from "node:process"
 import { parseArgs } from "node:util"
 import type { CodeSplittingGroup, OutputChunk, Plugin } from "rolldown"
-import { CommandFailed, reported } from "./commandFailed.ts"
 import { oneByteTexts } from "./oneByteTexts.ts"
+import { CommandFailed, reported } from "./output.ts"
 
 export const buildCommand = Command.make(
   "build",

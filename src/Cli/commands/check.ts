@@ -7,10 +7,9 @@ import * as Option from "effect/Option"
 import * as Inspection from "../../Repository/Inspection.ts"
 import * as Migration from "../../Repository/Migration.ts"
 import * as Upgrade from "../../Repository/Upgrade.ts"
-import { CommandFailed, reported } from "./commandFailed.ts"
 import { engineModule, modelsOf, withStore } from "./engineModule.ts"
 import { indexLines, isDifferent } from "./indexes.ts"
-import { counted, jsonFlag, numberFlag, print } from "./output.ts"
+import { CommandFailed, counted, jsonFlag, numberFlag, print, reported } from "./output.ts"
 import { formLines, misfitLine } from "./upgrade.ts"
 
 export const checkCommand = Command.make(

@@ -4,8 +4,7 @@ import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as KernelConfig from "../../Http/KernelConfig.ts"
-import { reported } from "./commandFailed.ts"
-import { jsonFlag, print, switchFlag } from "./output.ts"
+import { jsonFlag, print, reported, switchFlag } from "./output.ts"
 
 export const configCommand = Command.make(
   "config",

@@ -12,10 +12,9 @@ import type { DocumentStore } from "../../Repository/DocumentStore.ts"
 import * as EmbeddedStore from "../../Repository/EmbeddedStore.ts"
 import * as MongoStore from "../../Repository/MongoStore.ts"
 import * as StoreFollow from "../../Repository/StoreFollow.ts"
-import { CommandFailed, reported } from "./commandFailed.ts"
 import { withConfig } from "./engineModule.ts"
 import { folderPath } from "./folder.ts"
-import { counted, jsonFlag, makeProgress, print, switchFlag } from "./output.ts"
+import { CommandFailed, counted, jsonFlag, makeProgress, print, reported, switchFlag } from "./output.ts"
 
 export const copyCommand = Command.make(
   "copy",

@@ -17,7 +17,7 @@ import * as EmbeddedStore from "../../Repository/EmbeddedStore.ts"
 import { ownerOf } from "../../Repository/internal.ts"
 import type { Migration } from "../../Repository/Migration.ts"
 import { StoreUnavailable } from "../../Repository/RepositoryError.ts"
-import { CommandFailed } from "./commandFailed.ts"
+import { CommandFailed } from "./output.ts"
 
 /** The argument with the module that exports the engine. */
 export const engineModule = Argument.String("module").pipe(

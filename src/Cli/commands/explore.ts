@@ -21,7 +21,7 @@ import * as KernelEngine from "../../Http/KernelEngine.ts"
 import * as KernelServer from "../../Http/KernelServer.ts"
 import { Application } from "../../internal/application.ts"
 import * as EmbeddedStore from "../../Repository/EmbeddedStore.ts"
-import { CommandFailed, reported } from "./commandFailed.ts"
+import { CommandFailed, reported } from "./output.ts"
 
 export const exploreCommand = Command.make(
   "explore",

@@ -2,8 +2,8 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as EmbeddedStore from "../../Repository/EmbeddedStore.ts"
-import { CommandFailed } from "./commandFailed.ts"
 import { withConfig } from "./engineModule.ts"
+import { CommandFailed } from "./output.ts"
 
 /** A path. Fails for the address of a server, such as `http://…` or `localhost:27017`, which may have a password in it. */
 export const folderPath = (given: string): Effect.Effect<string, CommandFailed> => {

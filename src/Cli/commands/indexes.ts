@@ -3,9 +3,8 @@ import * as Command from "effect/cli/Command"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Inspection from "../../Repository/Inspection.ts"
-import { CommandFailed, reported } from "./commandFailed.ts"
 import { engineModule, modelsOf, withStore } from "./engineModule.ts"
-import { counted, jsonFlag, print, switchFlag } from "./output.ts"
+import { CommandFailed, counted, jsonFlag, print, reported, switchFlag } from "./output.ts"
 
 const wayOut = "Stop the service first; it installs missing indexes by itself when it starts"
 

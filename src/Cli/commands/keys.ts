@@ -6,7 +6,7 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Path from "effect/Path"
 import * as Keys from "../../Security/Keys.ts"
-import { reported } from "./commandFailed.ts"
+import { reported } from "./output.ts"
 
 /** Makes a pair of keys for tokens. */
 export const keysCommand = Command.make(

@@ -24,8 +24,8 @@ import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
 import * as KernelServer from "../../Http/KernelServer.ts"
 import { Application } from "../../internal/application.ts"
-import { CommandFailed, reported } from "./commandFailed.ts"
 import { findBeside, withStore } from "./engineModule.ts"
+import { CommandFailed, reported } from "./output.ts"
 
 export const mcpCommand = Command.make(
   "mcp",

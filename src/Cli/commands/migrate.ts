@@ -6,9 +6,8 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { beginVersions } from "../../Repository/internal.ts"
 import * as Migration from "../../Repository/Migration.ts"
-import { CommandFailed, reported } from "./commandFailed.ts"
 import { engineModule, modelsOf, withStore } from "./engineModule.ts"
-import { counted, jsonFlag, numberFlag, print, switchFlag } from "./output.ts"
+import { CommandFailed, counted, jsonFlag, numberFlag, print, reported, switchFlag } from "./output.ts"
 
 const wayOut = "Stop the service first, or let it migrate when it starts: migrations.on_start is run"
 

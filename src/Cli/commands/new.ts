@@ -10,7 +10,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import * as Keys from "../../Security/Keys.ts"
-import { CommandFailed, reported } from "./commandFailed.ts"
+import { CommandFailed, reported } from "./output.ts"
 
 const stores = ["embedded", "mongo"] as const
 

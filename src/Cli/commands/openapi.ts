@@ -5,9 +5,8 @@ import * as Layer from "effect/Layer"
 import { Application } from "../../internal/application.ts"
 import type { DocumentStore } from "../../Repository/DocumentStore.ts"
 import * as EmbeddedStore from "../../Repository/EmbeddedStore.ts"
-import { CommandFailed, reported } from "./commandFailed.ts"
 import { engineModule, findBeside, loadEngine, withConfig } from "./engineModule.ts"
-import { checkFlag, outFlag, writeOrCompare } from "./output.ts"
+import { checkFlag, CommandFailed, outFlag, reported, writeOrCompare } from "./output.ts"
 
 export const openapiCommand = Command.make(
   "openapi",

@@ -7,7 +7,8 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
-import { CommandFailed } from "./commandFailed.ts"
+import * as Runtime from "effect/Runtime"
+import * as Schema from "effect/Schema"
 
 /** A flag with a whole number from a least one on. */
 export const numberFlag = (name: string, least: number, description: string) =>
@@ -70,3 +71,28 @@ export const writeOrCompare = Effect.fnUntraced(function*(
   yield* files.writeFileString(file, `${text}\n`)
   yield* Console.error(`Wrote ${file}`)
 })
+
+/** Ends a command with a code: 1 if it found or could not do something, 2 if it was called wrongly. */
+export class CommandFailed extends Schema.TaggedError<CommandFailed>()("CommandFailed", {
+  detail: Schema.String,
+  code: Schema.Literals([1, 2]).pipe(Schema.withConstructorDefault(Effect.succeed(1 as const)))
+}) {
+  override readonly [Runtime.errorExitCode] = this.code
+  override readonly [Runtime.errorReported] = false
+  override get message(): string {
+    return this.detail
+  }
+}
+
+/** Prints why a command fails, and ends it with its code. */
+export const reported = <A, E extends { readonly message: string }, R>(
+  command: Effect.Effect<A, E, R>
+): Effect.Effect<A, CommandFailed, R> =>
+  Effect.catch(
+    command,
+    (error) =>
+      Effect.andThen(
+        Console.error(error.message),
+        Effect.fail(error instanceof CommandFailed ? error : new CommandFailed({ detail: error.message }))
+      )
+  )

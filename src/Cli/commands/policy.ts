@@ -4,9 +4,8 @@ import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as Order from "effect/Order"
 import * as AccessPolicy from "../../Http/AccessPolicy.ts"
-import { reported } from "./commandFailed.ts"
 import { engineModule, loadPolicy } from "./engineModule.ts"
-import { checkFlag, jsonFlag, outFlag, writeOrCompare } from "./output.ts"
+import { checkFlag, jsonFlag, outFlag, reported, writeOrCompare } from "./output.ts"
 
 export const policyCommand = Command.make(
   "policy",

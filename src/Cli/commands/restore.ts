@@ -6,10 +6,9 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as EmbeddedStore from "../../Repository/EmbeddedStore.ts"
 import { collectionLine } from "./backup.ts"
-import { reported } from "./commandFailed.ts"
 import { withConfig } from "./engineModule.ts"
 import { folderOf } from "./folder.ts"
-import { jsonFlag, print, switchFlag } from "./output.ts"
+import { jsonFlag, print, reported, switchFlag } from "./output.ts"
 
 export const restoreCommand = Command.make(
   "restore",

@@ -3,9 +3,8 @@ import * as Command from "effect/cli/Command"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as AccessPolicy from "../../Http/AccessPolicy.ts"
-import { reported } from "./commandFailed.ts"
 import { engineModule, loadEngine, loadPolicy, type Stages, withConfig } from "./engineModule.ts"
-import { jsonFlag, print, switchFlag } from "./output.ts"
+import { jsonFlag, print, reported, switchFlag } from "./output.ts"
 
 export const routesCommand = Command.make(
   "routes",

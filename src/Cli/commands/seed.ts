@@ -4,9 +4,8 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { DocumentStore } from "../../Repository/DocumentStore.ts"
-import { CommandFailed, reported } from "./commandFailed.ts"
 import { engineModule, loadBeside, modelsOf, withStore } from "./engineModule.ts"
-import { switchFlag } from "./output.ts"
+import { CommandFailed, reported, switchFlag } from "./output.ts"
 
 export const seedCommand = Command.make(
   "seed",

@@ -6,9 +6,8 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as Upgrade from "../../Repository/Upgrade.ts"
-import { CommandFailed, reported } from "./commandFailed.ts"
 import { engineModule, modelsOf, withStore } from "./engineModule.ts"
-import { counted, jsonFlag, makeProgress, numberFlag, print, switchFlag } from "./output.ts"
+import { CommandFailed, counted, jsonFlag, makeProgress, numberFlag, print, reported, switchFlag } from "./output.ts"
 
 const wayOut = "Stop the service first, or run Upgrade.finish and Upgrade.upgrade in it"
 

@@ -5,8 +5,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as EmbeddedStore from "../../Repository/EmbeddedStore.ts"
 import { collectionLine } from "./backup.ts"
-import { CommandFailed, reported } from "./commandFailed.ts"
-import { counted, jsonFlag, print } from "./output.ts"
+import { CommandFailed, counted, jsonFlag, print, reported } from "./output.ts"
 
 export const verifyCommand = Command.make(
   "verify",

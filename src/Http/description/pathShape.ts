@@ -1,6 +1,6 @@
 /**
- * The rules of paths in descriptions: their parameters, their form in URLs, and which paths the router can't tell
- * apart.
+ * The rules of paths in descriptions: their parameters, their form in URLs, which paths the router can't tell
+ * apart, and paths that several modules know.
  */
 
 /** The path without the names of its parameters, which may differ between the methods of a path. */
@@ -38,3 +38,10 @@ const parameter = /^:(?!__proto__$)\w+$/u
 
 /** RFC 3986, section 3.3, without what routers give a meaning, and with letters, which are percent-encoded in URLs. */
 const text = /^(?!\.{1,2}$)[\p{L}\p{N}\w\-.~!$&'(),+=@]*$/u
+
+/** Where services that verify this service's tokens find its public keys (RFC 8414, section 2, `jwks_uri`). */
+export const keysPath = "/.well-known/jwks.json"
+
+/** The path of the changes of several collections: beside these, `/api/v1/changes` for `/api/v1/orders/changes`. */
+export const watchPathOf = (changesPath: string): `/${string}` =>
+  `/${changesPath.split("/").slice(1, -2).concat("changes").join("/")}`

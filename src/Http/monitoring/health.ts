@@ -14,7 +14,7 @@ import { DocumentStore } from "../../Repository/DocumentStore.ts"
 import * as Migration from "../../Repository/Migration.ts"
 import type { HealthOptions } from "../KernelConfig.ts"
 import type { Check } from "../Monitoring.ts"
-import { Draining } from "../server/stoppingFlag.ts"
+import { Draining } from "../server/readiness.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
 

@@ -1,8 +1,8 @@
 /**
  * The changes of several collections, whose lists a service has beside each other: one operation for the streams of each path.
  */
+import { watchPathOf } from "../description/pathShape.ts"
 import { standardEndpoints } from "../description/standardEndpoints.ts"
-import { watchPathOf } from "../description/watchPath.ts"
 import * as Json from "./node.ts"
 import type { Resource } from "./schemas.ts"
 

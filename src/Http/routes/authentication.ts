@@ -5,19 +5,19 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
-import type * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Metric from "effect/Metric"
 import * as Redacted from "effect/Redacted"
 import * as Tracer from "effect/Tracer"
 import type { IncomingMessage } from "node:http"
 import type { Socket } from "node:net"
 import { textOfKey } from "../../internal/texts.ts"
+import { varyWith } from "../../internal/vary.ts"
 import type { DocumentStore } from "../../Repository/DocumentStore.ts"
 import type { Challenge, Refusal, Scheme } from "../../Security/Authentication.ts"
 import { CurrentUser } from "../../Security/CurrentUser.ts"
 import type { Reason } from "../../Security/SecurityError.ts"
 import { tooManyRequestsAfter } from "../messages/message.ts"
-import { makeCallerHeaders } from "../response/callerHeaders.ts"
 import type { ErrorResponses } from "../response/translatedResponses.ts"
 
 type Answered<E, R> = Effect.Effect<
@@ -205,3 +205,39 @@ const challengeOf = ({ invalid, parameters, scheme }: Challenge, realm: string, 
 
 /** A quoted string of a header (RFC 9110, section 5.6.4). */
 const quoted = (text: string): string => `"${text.replaceAll(/[^ -~]/gu, "?").replaceAll(/["\\]/gu, "\\$&")}"`
+
+/** Adds the headers for caches: `Vary` names the headers of credentials, and the response to a caller is `private`. */
+const makeCallerHeaders = (credentialHeaders: ReadonlyArray<string>): CallerHeaders => {
+  const names = credentialHeaders.map((name) =>
+    name.split("-").map((part) => part === "api" ? "API" : part.charAt(0).toUpperCase() + part.slice(1)).join("-")
+  )
+  const all = varyWith(undefined, names)
+  const forAll: CallerHeaders["forAll"] = (response) => {
+    const known = response.headers["vary"]
+    return HttpServerResponse.setHeader(response, "vary", known === undefined ? all : varyWith(known, names))
+  }
+  return {
+    forAll,
+    forCaller: (response) => {
+      const known = response.headers["cache-control"]
+      const varied = forAll(response)
+      return known !== undefined && isPrivate(known)
+        ? varied
+        : HttpServerResponse.setHeader(varied, "cache-control", "private, no-cache")
+    }
+  }
+}
+
+interface CallerHeaders {
+  /** For a response that is the same for all requests without credentials. */
+  readonly forAll: (response: HttpServerResponse.HttpServerResponse) => HttpServerResponse.HttpServerResponse
+  /** For a response to a caller, or about missing or wrong credentials. */
+  readonly forCaller: (response: HttpServerResponse.HttpServerResponse) => HttpServerResponse.HttpServerResponse
+}
+
+/** Whether the application has forbidden shared caches to store the response. */
+const isPrivate = (cacheControl: string): boolean =>
+  cacheControl.toLowerCase().split(",").some((directive) => {
+    const name = directive.trim()
+    return name === "no-store" || name === "private"
+  })

@@ -1,13 +1,14 @@
 /** The routes that change documents of a resource, and how a document is deleted. */
 import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type { ModelView } from "../../Access/internal.ts"
-import type { FieldProblem } from "../../Model/internal.ts"
+import { type FieldProblem, patcher, type Serialiser } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Document, DocumentStore } from "../../Repository/DocumentStore.ts"
-import { type DocumentReads, identifierOf } from "../../Repository/internal.ts"
+import { applyPatch, type DocumentReads, identifierOf } from "../../Repository/internal.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import { documentParameters } from "../description/queryParameters.ts"
 import type { Doors, EmbedWritten } from "../expansion/embeddable.ts"
@@ -22,16 +23,26 @@ import type { HandlerFailure, ResponseEffect } from "../response/handlerFailures
 import { withoutHiddenFields } from "../response/hiddenNames.ts"
 import type { Representations } from "../response/representation.ts"
 import type { BadRequestResponder } from "../response/translatedResponses.ts"
-import { writeResponses, type WrittenAnswer } from "../response/writeResponse.ts"
+import { writeResponses, type WrittenAnswer, type WrittenDocument } from "../response/writeResponse.ts"
 import { createWrites } from "./createWrites.ts"
-import { hooksOf, isHooked, isUnwritten, type MethodHooks, withoutHookFailure } from "./hooks.ts"
+import { hooksOf, isHooked, isUnwritten, type MethodHooks, runAfterwards, withoutHookFailure } from "./hooks.ts"
 import type { ImplementedResource } from "./implemented.ts"
-import { patchWrites } from "./patchWrites.ts"
 import { replaceWrites } from "./replaceWrites.ts"
 import { headersOf, notFound, withIdOf, withParameters, withRequest } from "./route.ts"
-import { withHooks, type WriteContext, writeContext, type WriteFailure } from "./writeContext.ts"
+import {
+  atomically,
+  type Instance,
+  type Values,
+  withHooks,
+  type WriteContext,
+  writeContext,
+  type WriteFailure,
+  written,
+  writtenDocument
+} from "./writeContext.ts"
+import { type GrantedInstance, keeping } from "./writeGrants.ts"
 import { type RequestedChanges, writeReaders, type WriteRequest } from "./writeRequest.ts"
-import { expectedFields, guarded, retryConflicts } from "./writeVersions.ts"
+import { checkVersion, expectedFields, guarded, retryConflicts, versionIn } from "./writeVersions.ts"
 
 /** The endpoints that change documents: each reads the request, applies it by one repository call, and responds. */
 export const writeRoutes = (
@@ -199,6 +210,72 @@ export const deleteWrites = (
         )
       ),
       { _tag: "Deleted" }
+    )
+}
+
+/** Changes fields of a document. */
+const patchWrites = (context: WriteContext, onPatch: MethodHooks) => {
+  const { codec, documents, model, versionField, view } = context
+  const patched = patcher(model)
+
+  /** The document that a JSON Patch tests and copies from: an empty one for a caller who may not read it. */
+  const serialiserOf = (fiber: Fiber.Fiber<unknown, unknown>, document: Document): Serialiser => {
+    const shown = view.of(fiber)
+    return view.isReadable && shown.isShown(document) ? shown.formOf(document).serialise : () => "{}"
+  }
+
+  /** Computes the change from the stored document and writes it while that document is unchanged; otherwise retries. */
+  const patchWithHooks = (
+    { after, before }: MethodHooks,
+    id: unknown,
+    changes: RequestedChanges,
+    check: PreconditionCheck | undefined
+  ) =>
+    Effect.suspend(() => {
+      const requestOf = (previous: Instance) => ({ id: Option.some(id), previous: Option.some(previous) })
+      let previous: Instance
+      const change = Effect.fnUntraced(function*(stored: Instance): Effect.fn.Return<GrantedInstance, WriteFailure> {
+        previous = stored
+        const document = codec.toDocument(stored)
+        const asked = changes._tag === "Merge"
+          ? changes.changes
+          : yield* changes.changesOf(document, serialiserOf(yield* Effect.fiber, document), Object(stored))
+        const granted = yield* keeping(context, asked, { previous, document, mode: "merge" }, (changed) => {
+          const merged = applyPatch(model, Object(stored), changed, {
+            mode: changes._tag === "Merge" ? "merge" : "replace",
+            versionField
+          })
+          return Effect.andThen(
+            checkVersion(context, id, stored, versionIn(context, changed)),
+            patched({ current: Object(stored), merged, changes: changed, isSent: true })
+          )
+        })
+        return before === undefined
+          ? granted
+          : { ...granted, instance: yield* before(granted.instance, requestOf(stored)) }
+      })
+      return Effect.flatMap(atomically(context, documents.modify(id, change, check)), (result) =>
+        Effect.as(
+          after === undefined ? Effect.void : runAfterwards(after(result, requestOf(previous))),
+          written(context, result, false)
+        ))
+    })
+
+  const mergePatch = (id: unknown, changes: Values, check: PreconditionCheck | undefined) =>
+    Effect.map(documents.patch(id, changes, check), (document) => writtenDocument(document, false))
+
+  return ({ body, conditions, id }: WriteRequest<RequestedChanges>): Effect.Effect<WrittenAnswer, HandlerFailure> =>
+    withoutHookFailure(
+      guarded(
+        context,
+        id,
+        body._tag === "Merge" ? versionIn(context, body.changes) : undefined,
+        conditions,
+        (check): Effect.Effect<WrittenDocument, WriteFailure> =>
+          body._tag === "Merge" && !isHooked(onPatch) && !view.mask.touches(body.changes)
+            ? mergePatch(id, body.changes, check)
+            : patchWithHooks(onPatch, id, body, check)
+      )
     )
 }
 

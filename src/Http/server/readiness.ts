@@ -1,4 +1,4 @@
-/** Orders the start: the server listens after everything else is built, and announcements follow. */
+/** Orders the start: the server listens after everything else is built, and announcements follow. Says when it stops. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -46,3 +46,9 @@ export class ListenFailed extends Schema.TaggedError<ListenFailed>()("ListenFail
     return `Can't listen on ${this.address}:${this.port}: ${this.detail}`
   }
 }
+
+/** Whether the service stops: it is not ready any more, and still answers. */
+export const Draining: Context.Reference<{ isStopping: boolean }> = Context.Reference<{ isStopping: boolean }>(
+  "appkernel/Http/server/readiness/Draining",
+  { defaultValue: () => ({ isStopping: false }) }
+)

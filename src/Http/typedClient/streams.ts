@@ -6,15 +6,16 @@ import * as HttpApiClient from "effect/http-api/HttpApiClient"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
-import type * as HttpClient from "effect/http/HttpClient"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { DeclarationError } from "../../internal/declarationError.ts"
 import type * as Model from "../../Model/Model.ts"
-import { changeEvents, changeMessages, watchedMessages } from "../description/documents.ts"
+import { changeEvents, changeMessages, representation, selection, watchedMessages } from "../description/documents.ts"
+import { watchPathOf } from "../description/pathShape.ts"
 import { StandardOf } from "../description/standardEndpoints.ts"
-import { watchPathOf } from "../description/watchPath.ts"
 import type { StreamOptions } from "../subscription/collectionEvents.ts"
 import { type Connect, type MessagesSchema, type Streams, streamsOf, watchedOf } from "../subscription/subscription.ts"
 import { type CallGroups, type ClientCall, exactly, noExcess } from "./calls.ts"
@@ -64,6 +65,39 @@ export const callOf = <E>(
       call === undefined ? Effect.tap(made, (one) => Effect.sync(() => void (call = one))) : Effect.succeed(call),
       (call) => call({ headers: {}, ...request })
     )
+}
+
+/** Streams the documents of the list of a group. */
+export const tableRows = (
+  api: HttpApi.Top,
+  group: string,
+  query: object,
+  { httpClient, ...options }: {
+    readonly httpClient: HttpClient.HttpClient
+    readonly baseUrl: URL | string | undefined
+    readonly context: Context.Context<never>
+  }
+): Stream.Stream<unknown, unknown> => {
+  const { list } = endpointsIn(api, group)
+  const model = standardModel(list)
+  if (list === undefined || model === undefined) return dying(`${group} has no list`)
+  // A whole document is one with all of its fields.
+  const schema = Schema.Union([representation(model), selection(model)])
+  const success = HttpApiSchema.StreamNdjson({ schema, maxElementBytes: "32 MiB" })
+  // An endpoint has a path.
+  const call = callOf(apiOfCall(list.path as `/${string}`, [list], [success]), ownGroup, {
+    ...options,
+    httpClient: HttpClient.mapRequest(httpClient, (request) => HttpClientRequest.accept(request, success.contentType))
+  })
+  return Stream.unwrap(
+    // The codecs of models need no services.
+    Effect.flatMap(
+      Schema.encodeUnknownEffect(list.query as Schema.Codec<unknown>, noExcess)(query),
+      (encoded) =>
+        // A body of this type is a stream.
+        Effect.map(call({ query: encoded }), (rows) => rows as Stream.Stream<unknown, unknown>)
+    )
+  )
 }
 
 // internal
@@ -126,13 +160,13 @@ const watched = (
     })))
 }
 
-export const dying = (message: string): Stream.Stream<never> => Stream.die(new DeclarationError(message))
+const dying = (message: string): Stream.Stream<never> => Stream.die(new DeclarationError(message))
 
 /** The group of a call that {@link apiOfCall} describes. */
-export const ownGroup = "watched"
+const ownGroup = "watched"
 
 /** Describes a call that no group of an api has, such as the stream of several collections. It fails as the endpoints do. */
-export const apiOfCall = (
+const apiOfCall = (
   path: `/${string}`,
   endpoints: ReadonlyArray<HttpApiEndpoint.Top>,
   success: ReadonlyArray<Schema.Top>

@@ -5,7 +5,7 @@ import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
 import { ownOf } from "../../internal/objects.ts"
-import { fold } from "../shape/fold.ts"
+import { fold } from "../shape/nodes.ts"
 import { compileParsers } from "./compiledParsers.ts"
 import {
   compileDecoder,

@@ -2,8 +2,7 @@
 import { identity } from "effect/Function"
 import type * as SchemaAST from "effect/SchemaAST"
 import { bare, isInherited, isPlainObject } from "../../internal/objects.ts"
-import { nodesIn } from "../shape/fold.ts"
-import { childrenOf } from "../shape/nodes.ts"
+import { childrenOf, nodesIn } from "../shape/nodes.ts"
 
 /** Reads a value of the schema, and all that is in it, as `ownOf` reads an object. Suspended schemas are not there yet when it is made. */
 export const ownIn = (ast: SchemaAST.AST): (input: unknown) => unknown => {

@@ -4,8 +4,8 @@ import * as Predicate from "effect/Predicate"
 import type * as SchemaAST from "effect/SchemaAST"
 import { boundMessage, temporalKind, validatorAnnotation, type ValidatorEntry } from "../shape/annotations.ts"
 import { isKind } from "../shape/fields.ts"
-import { fold } from "../shape/fold.ts"
 import { choicesOf } from "../shape/kind.ts"
+import { fold } from "../shape/nodes.ts"
 import { modelOf } from "../shape/variants.ts"
 
 /** What a value has to be, worded for its sender. */

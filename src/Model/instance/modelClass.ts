@@ -1,7 +1,13 @@
 /** Builds the class that `Model.Class` returns: variants, attributes, constructor and static members. */
+import * as Effect from "effect/Effect"
+import * as Formatter from "effect/Formatter"
+import { memoize } from "effect/Function"
+import * as Inspectable from "effect/Inspectable"
 import * as Schema from "effect/Schema"
 import type * as VariantSchema from "effect/schema/VariantSchema"
 import type * as SchemaAST from "effect/SchemaAST"
+import { problemsOf } from "../codec/issues.ts"
+import { modelErrorOf } from "../codec/validationContext.ts"
 import { type ModelIndex, modelIndexesTypeId, type ShardKind } from "../FieldIndex.ts"
 import { addressable } from "../shape/addressable.ts"
 import { type FieldAttributes, loggedTypeId, modelAnnotation } from "../shape/annotations.ts"
@@ -12,14 +18,13 @@ import {
   assertNotReserved,
   assertSeparable,
   elementOf,
+  type ModelLike,
   modelTypeId,
   type Validation,
   validationTypeId,
   type Variant,
   variants
 } from "../shape/variants.ts"
-import { type Arguments, validatedArguments } from "./constructorArguments.ts"
-import { display } from "./display.ts"
 import { mergePatchOf } from "./mergePatch.ts"
 
 /** Makes the class of a model: the schemas of its variants, its attributes, and its constructor. */
@@ -113,3 +118,67 @@ const withChecks = <S extends Schema.Top>(
     ? schema
     // The checks apply to values of the schema's type.
     : (schema.check as (...checks: ReadonlyArray<SchemaAST.Check<never>>) => S["Rebuild"])(check, ...others)
+
+/** An instance without omitted fields, as in `JSON.stringify`, on the console and in logs. */
+const display = (
+  name: string,
+  attributes: { readonly [key: string]: FieldAttributes }
+): PropertyDescriptorMap => {
+  if (Object.values(attributes).every(({ omitted }) => omitted !== true)) return {}
+  const shown = (self: object): object =>
+    Object.fromEntries(Object.entries(self).filter(([key]) => attributes[key]?.omitted !== true))
+  return nonEnumerable({
+    toString(this: object) {
+      return `${name}(${Formatter.format(shown(this))})`
+    },
+    toJSON(this: object) {
+      return shown(this)
+    },
+    [Inspectable.NodeInspectSymbol](this: object, _depth: number, options: object, inspect: Inspect) {
+      return `${name} ${inspect(shown(this), options)}`
+    }
+  })
+}
+
+type Inspect = (value: unknown, options: object) => string
+
+const nonEnumerable = (all: object): PropertyDescriptorMap =>
+  Object.fromEntries(
+    Reflect.ownKeys(all).map((key) => [
+      key,
+      { value: Reflect.get(all, key), configurable: true, writable: true, enumerable: false }
+    ])
+  )
+
+type Arguments = [
+  input: { readonly [field: string]: unknown },
+  options?: Schema.MakeOptions | undefined
+]
+
+/** The validated arguments that a model's constructor passes on. Throws the `ModelError` that lists the fields. */
+const validatedArguments = (model: ModelLike, ...[input, options]: Arguments): Arguments => {
+  // Decoded values are valid, and the caller may disable the checks.
+  if (options !== undefined && ("~payload" in options || options.disableChecks === true)) return [input, options]
+  const values = makerOf(model).makeOption(input ?? {}, options)
+  return values._tag === "Some"
+    ? [values.value, { ...options, disableChecks: true }]
+    : Effect.runSync(dieInvalid(model, input ?? {}))
+}
+
+/** The struct of an instance's own values. */
+const makerOf: (model: ModelLike) => Schema.Struct<Schema.Struct.Fields> = memoize((model) =>
+  // The fields of a class are those of its struct.
+  Schema.Struct((model as unknown as { readonly fields: Schema.Struct.Fields }).fields)
+)
+
+const dieInvalid = (model: ModelLike, input: Arguments[0]): Effect.Effect<never> => {
+  // Fields need no services.
+  const made = makerOf(model).makeEffect(input, { parseOptions: { errors: "all" } }) as Effect.Effect<
+    unknown,
+    Parameters<typeof problemsOf>[0]
+  >
+  return Effect.matchEffect(made, {
+    onFailure: (issue) => Effect.die(modelErrorOf(model, input, problemsOf(issue))),
+    onSuccess: () => Effect.die(new Error(`${model.modelName} accepts arguments that it has rejected before`))
+  })
+}

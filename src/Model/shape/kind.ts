@@ -2,7 +2,7 @@
 import * as SchemaAST from "effect/SchemaAST"
 import { temporalKind } from "./annotations.ts"
 import { isKind } from "./fields.ts"
-import { fold } from "./fold.ts"
+import { fold } from "./nodes.ts"
 import { jsonLinkOf, nameOf } from "./storedForm.ts"
 import { modelOf } from "./variants.ts"
 

@@ -1,4 +1,5 @@
-/** Copies and traverses Effect's syntax nodes, for which Effect has no public functions. */
+/** Copies, traverses and folds Effect's syntax nodes, for which Effect has no public functions. */
+import { memoize } from "effect/Function"
 import * as SchemaAST from "effect/SchemaAST"
 
 /** A copy of a node with some of its properties replaced. Effect's nodes have no public constructor for this. */
@@ -78,3 +79,52 @@ const mapped = <A>(items: ReadonlyArray<A>, replace: (item: A) => A): ReadonlyAr
 
 const withChanged = <A extends SchemaAST.AST>(ast: A, parts: { readonly [K in keyof A]?: unknown }): A =>
   Object.entries(parts).every(([key, part]) => Reflect.get(ast, key) === part) ? ast : withParts(ast, parts)
+
+/** What becomes of each kind of node. A case asks for its parts by the fold that it belongs to. */
+type Cases<A> =
+  & {
+    readonly [Tag in Exclude<SchemaAST.AST["_tag"], "Suspend">]?: (
+      ast: Extract<SchemaAST.AST, { readonly _tag: Tag }>
+    ) => A
+  }
+  & {
+    /** Comes before the cases, and decides by what all kinds have, such as an encoding, or by the node's own case. */
+    readonly first?: (ast: SchemaAST.AST, byCase: () => A) => A
+    /** Of a suspended node, which is resolved when `inner` is called first. By default it is what the inner node is. */
+    readonly Suspend?: (inner: () => A, ast: SchemaAST.Suspend) => A
+    /** Of the kinds that have no case. */
+    readonly otherwise: (ast: SchemaAST.AST) => A
+  }
+
+/** A function of nodes by their kind, computed once each: recursion ends where `Suspend` puts its node off. */
+// A bundle leaves out what it makes and nobody uses.
+/* @__NO_SIDE_EFFECTS__ */
+export const fold = <A>(cases: Cases<A>): (ast: SchemaAST.AST) => A => {
+  const { Suspend: suspended = (inner: () => A) => inner(), first = (_: SchemaAST.AST, byCase: () => A) => byCase() } =
+    cases
+  const byCase = (ast: SchemaAST.AST): A => {
+    if (ast._tag === "Suspend") {
+      let known: { readonly value: A } | undefined
+      return suspended(() => (known ??= resultOf(ast.thunk())).value, ast)
+    }
+    // The case has the tag of the node.
+    return (cases[ast._tag] as Cases<A>["otherwise"] | undefined ?? cases.otherwise)(ast)
+  }
+  const resultOf = memoize((ast: SchemaAST.AST) => ({ value: first(ast, () => byCase(ast)) }))
+  return (ast) => resultOf(ast).value
+}
+
+/** The node and all nodes within it, each once, outer ones first. It goes on with the parts that `partsOf` names. */
+export const nodesIn = (
+  ast: SchemaAST.AST,
+  partsOf: (ast: SchemaAST.AST) => ReadonlyArray<SchemaAST.AST>
+): ReadonlyArray<SchemaAST.AST> => {
+  const nodes = new Set<SchemaAST.AST>()
+  const visit = (node: SchemaAST.AST): void => {
+    if (nodes.has(node)) return
+    nodes.add(node)
+    for (const part of partsOf(node)) visit(part)
+  }
+  visit(ast)
+  return [...nodes]
+}

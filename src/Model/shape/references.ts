@@ -3,8 +3,7 @@ import { memoize } from "effect/Function"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import type { BackReference, Embed } from "./annotations.ts"
-import { nodesIn } from "./fold.ts"
-import { childrenOf } from "./nodes.ts"
+import { childrenOf, nodesIn } from "./nodes.ts"
 import { die, type ModelLike, modelOf, modelTypeId } from "./variants.ts"
 
 /** What a deletion does to referring documents: it is refused, removes the reference, or deletes them. */

@@ -4,8 +4,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import { BoundedCache } from "../../internal/boundedCache.ts"
 import { type FieldAttributes, modelAnnotation } from "./annotations.ts"
-import { fold } from "./fold.ts"
-import { mapParts, withParts } from "./nodes.ts"
+import { fold, mapParts, withParts } from "./nodes.ts"
 import { elementOf, type ModelLike, modelOf, modelTypeId, nestedModel, type Variant } from "./variants.ts"
 
 /** The names of fields, sorted: `cost`, `address.phone`, `lines.cost`. */

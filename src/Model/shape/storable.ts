@@ -1,7 +1,6 @@
 /** Rejects fields at their declaration whose values could not be stored or shown, such as symbols or files. */
 import type * as SchemaAST from "effect/SchemaAST"
-import { nodesIn } from "./fold.ts"
-import { childrenOf } from "./nodes.ts"
+import { childrenOf, nodesIn } from "./nodes.ts"
 import { isBson, jsonLinkOf, nameOf } from "./storedForm.ts"
 import { die, isName, modelOf } from "./variants.ts"
 

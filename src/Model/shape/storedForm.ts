@@ -15,8 +15,7 @@ import * as SchemaParser from "effect/SchemaParser"
 import { isPlainObject } from "../../internal/objects.ts"
 import { storableAnnotation, temporalKind } from "./annotations.ts"
 import * as Bson from "./bsonKinds.ts"
-import { nodesIn } from "./fold.ts"
-import { childrenOf, mapParts, withParts } from "./nodes.ts"
+import { childrenOf, mapParts, nodesIn, withParts } from "./nodes.ts"
 
 /** The node whose encoded side is the stored form. It is no fold, since a form is its own form. */
 export const storedForm: (ast: SchemaAST.AST) => SchemaAST.AST = memoizeIdempotent((ast) => formOf(ast))

@@ -6,8 +6,7 @@ import * as SchemaAST from "effect/SchemaAST"
 import { DeclarationError } from "../../internal/declarationError.ts"
 import type { Problem } from "../ModelError.ts"
 import { type FieldAttributes, modelAnnotation } from "./annotations.ts"
-import { nodesIn } from "./fold.ts"
-import { childrenOf } from "./nodes.ts"
+import { childrenOf, nodesIn } from "./nodes.ts"
 import { storedForm } from "./storedForm.ts"
 
 /** A model's schemas: of what is stored, what callers read, what they send to create and to change. */

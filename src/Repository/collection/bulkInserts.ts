@@ -6,7 +6,6 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { Document } from "../DocumentStore.ts"
 import type { ReadError, WriteError } from "../RepositoryError.ts"
-import { chunksOf } from "./chunksOf.ts"
 import type { InsertManyResult } from "./modelCollection.ts"
 
 /** The result of an insert, with the rejected documents by their index in the input. */
@@ -72,3 +71,13 @@ export const insertEach = Effect.fnUntraced(function*(
 export const isRejection = (error: WriteError): error is InsertManyResult["failures"][number]["error"] =>
   error._tag === "DuplicateKey" || error._tag === "QueryRejected" || error._tag === "AccessDenied" ||
   error._tag === "FileQuotaExceeded" || error._tag === "ValidationException"
+
+// Bounds how many documents and history entries are in memory at a time.
+const chunkSize = 200
+
+/** Chunks of a list, each with the index of its first item. */
+export const chunksOf = function*<A>(
+  all: ReadonlyArray<A>
+): Generator<readonly [from: number, chunk: ReadonlyArray<A>]> {
+  for (let from = 0; from < all.length; from += chunkSize) yield [from, all.slice(from, from + chunkSize)]
+}

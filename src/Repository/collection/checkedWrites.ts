@@ -17,10 +17,15 @@ import type { ModelLike } from "../../Model/internal.ts"
 import type { Document, DocumentStore, Filter, FindOneAndUpdateOptions, UpdateResult } from "../DocumentStore.ts"
 import { AccessDenied, QueryRejected, type ReadError, type WriteError } from "../RepositoryError.ts"
 import type { RowFilters, UpdateGrant } from "./accessDecision.ts"
-import { insertAdmitted } from "./bulkInserts.ts"
-import { chunksOf } from "./chunksOf.ts"
-import { afterUpdate, fieldsOfFilter, fieldsOfUpdate, unchangedSince } from "./documentFields.ts"
-import { type Targets, targetsOf } from "./documentTargets.ts"
+import { chunksOf, insertAdmitted } from "./bulkInserts.ts"
+import {
+  afterUpdate,
+  fieldsOfFilter,
+  fieldsOfUpdate,
+  type Targets,
+  targetsOf,
+  unchangedSince
+} from "./documentFields.ts"
 import { mapInSteps } from "./mapInSteps.ts"
 import {
   type CollectionOperation,

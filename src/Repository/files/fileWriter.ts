@@ -17,7 +17,7 @@ import {
 } from "../../Model/internal.ts"
 import { Problem, ValidationException } from "../../Model/ModelError.ts"
 import { insertEach, insertInChunks, isRejection } from "../collection/bulkInserts.ts"
-import { targetsOf } from "../collection/documentTargets.ts"
+import { targetsOf } from "../collection/documentFields.ts"
 import type { CollectionOperation, ModelCollection, Scope, UpdateName } from "../collection/modelCollection.ts"
 import { hasVersions, ownerOf } from "../collection/storedCollection.ts"
 import type { Document, DocumentStore, Filter, TakeOptions, Update } from "../DocumentStore.ts"

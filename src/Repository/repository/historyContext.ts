@@ -1,7 +1,7 @@
 /** Shared parts of the history writer: revisions, history entries, and transactions. */
 import * as Effect from "effect/Effect"
 import { modelVersionField } from "../../Model/internal.ts"
-import type { Targets } from "../collection/documentTargets.ts"
+import type { Targets } from "../collection/documentFields.ts"
 import type { ModelCollection } from "../collection/modelCollection.ts"
 import type { Document, DocumentStore, Update } from "../DocumentStore.ts"
 import { QueryRejected, type ReadError, type StoreError } from "../RepositoryError.ts"

@@ -3,6 +3,7 @@
  * the values that the change was computed from. Otherwise the operation is retried, up to a limit, and then fails with
  * `VersionConflict`.
  */
+import { makeRetry } from "@appkernel/document-store/shared"
 import * as Effect from "effect/Effect"
 import { atFirstCall } from "../../internal/atFirstCall.ts"
 import { ownValue } from "../../internal/objects.ts"
@@ -13,11 +14,10 @@ import { AccessDecision, type RowFilters, withRowFilters } from "../collection/a
 import type { DocumentCodec } from "../collection/documentCodec.ts"
 import { viewOf } from "../collection/storedCollection.ts"
 import type { Document, Filter, Update } from "../DocumentStore.ts"
-import { documentEncoder, isStoredIdentically, storedIdOf } from "../query/bsonForm.ts"
+import { documentEncoder, isStoredIdentically, storedIdOf, textOfId } from "../query/bsonForm.ts"
 import type { DocumentInvalid, DocumentNotFound, VersionConflict, WriteError } from "../RepositoryError.ts"
 import { applyPatch, changeOf, type DocumentChange, replacesWhole } from "./applyPatch.ts"
 import { type DocumentCheck, type DocumentWrites, storedFieldsOf } from "./documentOperations.ts"
-import { LostUpdate, type RetryLostUpdates } from "./lostUpdate.ts"
 import { withOperands } from "./modelWriter.ts"
 import {
   documentNotFound,
@@ -102,6 +102,30 @@ export const makeReadModifyWrite = <M extends Model.Any>(
         fromDocument
       )
   }
+}
+
+/** Occurs when another write has changed the document after it was read. */
+export class LostUpdate {
+  readonly _tag = "LostUpdate"
+}
+
+/** Retries a read and its write while it fails with `LostUpdate`; `VersionConflict` when time is over. */
+export type RetryLostUpdates = <A, E, R>(
+  id: unknown,
+  attempt: Effect.Effect<A, E | LostUpdate, R>
+) => Effect.Effect<A, E | VersionConflict, R>
+
+export const makeRetryLostUpdates = (context: ModelWriteContext): RetryLostUpdates => {
+  const retry = makeRetry()
+  return <A, E, R>(
+    id: unknown,
+    attempt: Effect.Effect<A, E | LostUpdate, R>
+  ): Effect.Effect<A, E | VersionConflict, R> =>
+    Effect.catchIf(
+      retry(textOfId(id), (error: E | LostUpdate) => isLostUpdate(error), attempt),
+      isLostUpdate,
+      () => Effect.fail(versionConflict(context, id, 0))
+    )
 }
 
 // internal
@@ -235,3 +259,5 @@ const modifier = <M extends Model.Any>(
 
   return (id, plan, check) => retry(id, attempt(id, plan, check))
 }
+
+const isLostUpdate = (error: unknown): error is LostUpdate => error instanceof LostUpdate

@@ -10,7 +10,7 @@ import { type ModelLike, referencesOf, type ReferringField } from "../../Model/i
 import { Problem, ValidationException } from "../../Model/ModelError.ts"
 import { apartFromAddressed } from "../collection/accessDecision.ts"
 import { insertEach, insertInChunks, isRejection } from "../collection/bulkInserts.ts"
-import { targetsOf } from "../collection/documentTargets.ts"
+import { targetsOf } from "../collection/documentFields.ts"
 import type { ModelCollection } from "../collection/modelCollection.ts"
 import { ownerOf, viewOf } from "../collection/storedCollection.ts"
 import type { Document, DocumentStore, Update } from "../DocumentStore.ts"

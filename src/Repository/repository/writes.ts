@@ -21,10 +21,9 @@ import type { VersionConflict, WriteError } from "../RepositoryError.ts"
 import * as Update from "../Update.ts"
 import type { AuditFields } from "./auditFields.ts"
 import type { DocumentRead, DocumentWrites } from "./documentOperations.ts"
-import { LostUpdate, makeRetryLostUpdates, type RetryLostUpdates } from "./lostUpdate.ts"
 import { type ModelWriter, withOperands } from "./modelWriter.ts"
 import type { Operations } from "./operations.ts"
-import { makeReadModifyWrite } from "./readModifyWrite.ts"
+import { LostUpdate, makeReadModifyWrite, makeRetryLostUpdates, type RetryLostUpdates } from "./readModifyWrite.ts"
 import { hasCheckedReferences } from "./referenceChecks.ts"
 import {
   conflictOrNotFound,

@@ -1,8 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
-import { fold, nodesIn } from "../../../src/Model/shape/fold.ts"
-import { childrenOf } from "../../../src/Model/shape/nodes.ts"
+import { childrenOf, fold, nodesIn } from "../../../src/Model/shape/nodes.ts"
 
 interface Category {
   readonly name: string

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Logger from "effect/Logger"
 import * as Schema from "effect/Schema"
-import { logFindings } from "../../../src/Http/startup/findings.ts"
+import { logFindings } from "../../../src/Http/startup/announcement.ts"
 import { DocumentStore, EmbeddedStore, Model } from "../../../src/index.ts"
 
 class Person extends Model.Class<Person>()("Person", { id: Model.id(), fullName: Schema.String, age: Schema.Int }, {
