@@ -24,6 +24,8 @@ import { Afterwards, type HookFailed, withoutHookFailure } from "../routes/hooks
 import type { Responding } from "../routes/route.ts"
 import { type Item, type ManyContext, manyText } from "./items.ts"
 
+type Response = HttpServerResponse.HttpServerResponse
+
 /** What runs within the stages of the request for one document, in the place of its handler, which it gets. */
 const Within = Context.Reference<(handler: ResponseEffect) => ResponseEffect>(
   "appkernel/Http/many/writes/Within",
@@ -128,11 +130,7 @@ export const writing = ({ limits, lists, registration: { model }, store }: ManyC
   }
 
   /** What the answer tells of the response to the request for one document, whose text is kept where there is room for it. */
-  const outcomeOf = (
-    item: Item,
-    response: HttpServerResponse.HttpServerResponse,
-    room: Room | undefined
-  ): Effect.Effect<Outcome> => {
+  const outcomeOf = (item: Item, response: Response, room: Room | undefined): Effect.Effect<Outcome> => {
     const isDocument = response.headers["preference-applied"] === "return=representation"
     const text = isDocument ? textOf(response) : ""
     return Effect.map(isDocument && room !== undefined ? room.keep(Buffer.byteLength(text)) : noRoom, (isKept) => ({
@@ -180,7 +178,7 @@ export const writing = ({ limits, lists, registration: { model }, store }: ManyC
     status: number,
     applied: ReadonlyArray<keyof typeof preference.appliedHeaders>,
     room: AnswerRoom | undefined
-  ): HttpServerResponse.HttpServerResponse => {
+  ): Response => {
     const reservation = room?.reserved()
     const isWhole = room !== undefined &&
       outcomes.every(({ document, refusal }) => document !== undefined || refusal !== undefined)
@@ -255,7 +253,7 @@ interface Outcome {
   readonly item: Item
   readonly status: number
   /** The response to a document that is not written. */
-  readonly refusal: HttpServerResponse.HttpServerResponse | undefined
+  readonly refusal: Response | undefined
   /** The version of a written document that its caller sees. */
   readonly version: unknown
   /** The document as its caller sees it, where the answer has it. */
@@ -311,13 +309,10 @@ const written = (outcomes: ReadonlyArray<Outcome>) => ({
 })
 
 /** The text of a response that the engine has made. */
-const textOf = ({ body }: HttpServerResponse.HttpServerResponse): string =>
-  body._tag === "Uint8Array" ? Buffer.from(body.body).toString() : "null"
+const textOf = ({ body }: Response): string => body._tag === "Uint8Array" ? Buffer.from(body.body).toString() : "null"
 
 /** The error of a document with its identifier. */
-const named = (
-  { item, refusal: response = HttpServerResponse.empty() }: Outcome
-): HttpServerResponse.HttpServerResponse => {
+const named = ({ item, refusal: response = HttpServerResponse.empty() }: Outcome): Response => {
   const error: { readonly [member: string]: unknown } = { ...Object(JSON.parse(textOf(response))) }
   const said = Object.entries(error).map(([member, value]) =>
     (member === "message" || member === "detail") && typeof value === "string"

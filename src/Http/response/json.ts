@@ -4,25 +4,20 @@ import * as HttpBody from "effect/http/HttpBody"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type { ServerResponse } from "node:http"
-import { quote } from "../../internal/json.ts"
 import type { FieldProblem } from "../../Model/internal.ts"
 import { WireResponse } from "../request/wireResponse.ts"
 import type { UpstreamError } from "../UpstreamError.ts"
 import { bytesOf, type WireText } from "./wireText.ts"
 
-export const json = (
-  text: string,
-  status = 200,
-  headers?: Headers
-): HttpServerResponse.HttpServerResponse =>
+type Response = HttpServerResponse.HttpServerResponse
+
+type Headers = { readonly [name: string]: string }
+
+export const json = (text: string, status = 200, headers?: Headers): Response =>
   withHeaders(HttpServerResponse.text(text, { status, contentType: "application/json" }), headers)
 
 /** {@link json} of a text as it is sent, whose bytes nobody has to count. */
-export const wireJson = (
-  wire: WireText,
-  status = 200,
-  headers?: Headers
-): HttpServerResponse.HttpServerResponse => {
+export const wireJson = (wire: WireText, status = 200, headers?: Headers): Response => {
   const { isAscii, text } = wire
   const body = isAscii
     ? new HttpBody.Uint8Array(undefined, "application/json", text.length, text)
@@ -31,32 +26,21 @@ export const wireJson = (
 }
 
 /** The text of a body with a character for each byte, for a server that sends it as it is. Others send its bytes. */
-export const prepareWire = (
-  { body }: HttpServerResponse.HttpServerResponse,
-  request: HttpServerRequest.HttpServerRequest
-): void => {
+export const prepareWire = ({ body }: Response, request: HttpServerRequest.HttpServerRequest): void => {
   if (!(body instanceof WireBody)) return
   const response = NodeHttpServerRequest.toServerResponse(request)
   if (response instanceof WireResponse) response.sendTextOf(body)
 }
 
 /** Sends a response of {@link wireJson} as the platform does. */
-export const sendWireJson = (
-  { body, headers, status }: HttpServerResponse.HttpServerResponse,
-  response: ServerResponse
-): void => {
+export const sendWireJson = ({ body, headers, status }: Response, response: ServerResponse): void => {
   if (body instanceof WireBody && response instanceof WireResponse) response.sendTextOf(body)
   response.writeHead(status, headers)
   if (body._tag === "Uint8Array") response.end(body.text ?? body.body)
   else response.end()
 }
 
-type Headers = { readonly [name: string]: string }
-
-const withHeaders = (
-  given: HttpServerResponse.HttpServerResponse,
-  headers: Headers | undefined
-): HttpServerResponse.HttpServerResponse => {
+const withHeaders = (given: Response, headers: Headers | undefined): Response => {
   let response = given
   // Setting headers one by one costs a quarter of passing them as an option.
   for (const name in headers) response = HttpServerResponse.setHeader(response, name, headers[name]!)
@@ -83,58 +67,33 @@ class WireBody extends HttpBody.Uint8Array {
   }
 }
 
-export const errorText = (code: number, message: string): string =>
-  `{"_type":"ErrorMessage","code":${code},"message":${quote(message)}}`
+export const errorText = (code: number, message: string, more?: object): string =>
+  JSON.stringify({ _type: "ErrorMessage", code, message, ...more })
 
-export const errorMessage = (
-  code: number,
-  message: string,
-  headers?: { readonly [name: string]: string }
-): HttpServerResponse.HttpServerResponse => json(errorText(code, message), code, headers)
+export const errorMessage = (code: number, message: string, headers?: Headers): Response =>
+  json(errorText(code, message), code, headers)
 
-export const badRequest = (
-  message: string,
-  problems: ReadonlyArray<FieldProblem>,
-  headers?: { readonly [name: string]: string }
-): HttpServerResponse.HttpServerResponse => {
-  let errors = ""
-  for (const { field, message, validator } of problems) {
-    errors += `${errors === "" ? "" : ","}{"field":${quote(field)},"validator":${quote(validator)},"message":${
-      quote(message)
-    }}`
-  }
-  return json(`{"_type":"ErrorMessage","code":400,"message":${quote(message)},"errors":[${errors}]}`, 400, headers)
+export const badRequest = (message: string, problems: ReadonlyArray<FieldProblem>, headers?: Headers): Response => {
+  const errors = problems.map(({ field, message, validator }) => ({ field, validator, message }))
+  return json(errorText(400, message, { errors }), 400, headers)
 }
 
 /** 429 with `Retry-After` (RFC 9110, section 10.2.3). */
-export const tooManyRequests = (
-  message: string,
-  seconds: number,
-  headers?: { readonly [name: string]: string }
-): HttpServerResponse.HttpServerResponse =>
-  json(
-    `{"_type":"ErrorMessage","code":429,"message":${quote(message)},"retry_after":${seconds}}`,
-    429,
-    { ...headers, "retry-after": String(seconds) }
-  )
+export const tooManyRequests = (message: string, seconds: number, headers?: Headers): Response =>
+  json(errorText(429, message, { retry_after: seconds }), 429, { ...headers, "retry-after": String(seconds) })
 
 /** The response to a request whose call to another service failed. */
 export const upstreamError = (
   message: string,
   { code, retry_after, upstream_service }: UpstreamError,
-  headers?: { readonly [name: string]: string }
-): HttpServerResponse.HttpServerResponse => {
-  const text = `{"_type":"ErrorMessage","code":${code},"message":${quote(message)},"upstream_service":${
-    quote(upstream_service)
-  }${code === 400 ? `,"errors":[]` : ""}`
-  return retry_after === undefined
-    ? json(`${text}}`, code, headers)
-    : json(`${text},"retry_after":${retry_after}}`, code, { ...headers, "retry-after": String(retry_after) })
-}
+  headers?: Headers
+): Response =>
+  json(
+    errorText(code, message, { upstream_service, ...code === 400 ? { errors: [] } : {}, retry_after }),
+    code,
+    retry_after === undefined ? headers : { ...headers, "retry-after": String(retry_after) }
+  )
 
 /** The response of an operation; `result` is JSON. */
-export const operationResult = (
-  result: string,
-  status = 200,
-  headers?: { readonly [name: string]: string }
-): HttpServerResponse.HttpServerResponse => json(`{"_type":"OperationResult","result":${result}}`, status, headers)
+export const operationResult = (result: string, status = 200, headers?: Headers): Response =>
+  json(`{"_type":"OperationResult","result":${result}}`, status, headers)

@@ -20,11 +20,9 @@ import type { Reason } from "../../Security/SecurityError.ts"
 import { tooManyRequestsAfter } from "../messages/message.ts"
 import type { ErrorResponses } from "../response/translatedResponses.ts"
 
-type Answered<E, R> = Effect.Effect<
-  HttpServerResponse.HttpServerResponse,
-  E,
-  R | DocumentStore | HttpServerRequest.HttpServerRequest
->
+type Response = HttpServerResponse.HttpServerResponse
+
+type Answered<E, R> = Effect.Effect<Response, E, R | DocumentStore | HttpServerRequest.HttpServerRequest>
 
 /** Finds out who calls. */
 export interface Authenticator {
@@ -33,11 +31,9 @@ export interface Authenticator {
    * not run if the credentials are wrong (401), after too many failed attempts (429), or if the credentials can't be
    * checked (503).
    */
-  readonly authenticated: <E, R>(
-    handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
-  ) => Answered<E, R>
+  readonly authenticated: <E, R>(handler: Effect.Effect<Response, E, R>) => Answered<E, R>
   /** The 401 for a request that has no credentials and needs some. */
-  readonly credentialsNeeded: Effect.Effect<HttpServerResponse.HttpServerResponse>
+  readonly credentialsNeeded: Effect.Effect<Response>
 }
 
 /** Authenticates by schemes. `realm` names the service in challenges. */
@@ -52,14 +48,14 @@ export const makeAuthenticator = ({ errorResponses, realm, schemes }: {
     "www-authenticate": schemes.map(({ challenge, id }) => challengeOf(challenge, realm, id === invalid?.id)).join(", ")
   })
   const needed = errorResponses.sentence("Unauthorized", textOfKey("errors.CredentialsNeeded"), challenges())
-  const refusals = new Map<Scheme | undefined, Effect.Effect<HttpServerResponse.HttpServerResponse>>(
+  const refusals = new Map<Scheme | undefined, Effect.Effect<Response>>(
     [undefined, ...schemes].map((scheme) => [
       scheme,
       errorResponses.sentence("Unauthorized", textOfKey("errors.CredentialsInvalid"), challenges(scheme))
     ])
   )
   const unchecked = errorResponses.sentence("ServiceUnavailable", textOfKey("errors.CredentialsUnchecked"))
-  const refused = (reason: Reason, scheme?: Scheme): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
+  const refused = (reason: Reason, scheme?: Scheme): Effect.Effect<Response> =>
     Effect.andThen(
       Effect.tap(
         counted(reason, scheme),
@@ -67,7 +63,7 @@ export const makeAuthenticator = ({ errorResponses, realm, schemes }: {
       ),
       refusals.get(scheme) ?? needed
     )
-  const failed = (error: Refusal, scheme: Scheme): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
+  const failed = (error: Refusal, scheme: Scheme): Effect.Effect<Response> => {
     switch (error._tag) {
       case "CredentialsInvalid":
         return refused(error.reason, scheme)
@@ -230,9 +226,9 @@ const makeCallerHeaders = (credentialHeaders: ReadonlyArray<string>): CallerHead
 
 interface CallerHeaders {
   /** For a response that is the same for all requests without credentials. */
-  readonly forAll: (response: HttpServerResponse.HttpServerResponse) => HttpServerResponse.HttpServerResponse
+  readonly forAll: (response: Response) => Response
   /** For a response to a caller, or about missing or wrong credentials. */
-  readonly forCaller: (response: HttpServerResponse.HttpServerResponse) => HttpServerResponse.HttpServerResponse
+  readonly forCaller: (response: Response) => Response
 }
 
 /** Whether the application has forbidden shared caches to store the response. */

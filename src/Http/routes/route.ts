@@ -20,6 +20,8 @@ import { acceptsJson, preferred } from "../request/accept.ts"
 import type { ResponseEffect } from "../response/handlerFailures.ts"
 import type { BadRequestResponder } from "../response/translatedResponses.ts"
 
+type Response = HttpServerResponse.HttpServerResponse
+
 /** A handler for a path, before its errors are converted into responses. */
 interface Handled {
   readonly method: Method
@@ -52,18 +54,10 @@ interface Accepted {
 }
 
 /** A response without a failure. */
-export type Responding = Effect.Effect<
-  HttpServerResponse.HttpServerResponse,
-  never,
-  HttpServerRequest.HttpServerRequest
->
+export type Responding = Effect.Effect<Response, never, HttpServerRequest.HttpServerRequest>
 
 /** How a router responds whose routes have no failures. */
-export type Routed = Effect.Effect<
-  HttpServerResponse.HttpServerResponse,
-  never,
-  HttpServerRequest.HttpServerRequest | Scope.Scope
->
+export type Routed = Effect.Effect<Response, never, HttpServerRequest.HttpServerRequest | Scope.Scope>
 
 /** A route whose responses are JSON. */
 export const jsonRoute = (handled: Handled): Route => ({
@@ -82,11 +76,11 @@ const asked = (handled: Handled): Route =>
 
 /** Answers 406 to requests which accept none of the types. */
 export const withAccepted = <E, R>(
-  handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
+  handler: Effect.Effect<Response, E, R>,
   { includes, types }: Accepted
-): Effect.Effect<HttpServerResponse.HttpServerResponse, E | NotAcceptable, R> => {
+): Effect.Effect<Response, E | NotAcceptable, R> => {
   const notAcceptable = Effect.suspend(() => Effect.fail(errorOf("NotAcceptable", "errors.NotAcceptable", { types })))
-  return Effect.withFiber<HttpServerResponse.HttpServerResponse, E | NotAcceptable, R>(({ context }) => {
+  return Effect.withFiber<Response, E | NotAcceptable, R>(({ context }) => {
     const request = Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
     return includes(headersOf(request).accept) ? handler : notAcceptable
   })
@@ -99,9 +93,9 @@ export interface Causes {
 
 /** Adds the number of the transaction to the response. */
 export const withTransaction = <E, R>(
-  handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
+  handler: Effect.Effect<Response, E, R>,
   causes: Causes | undefined
-): Effect.Effect<HttpServerResponse.HttpServerResponse, E, R> =>
+): Effect.Effect<Response, E, R> =>
   Effect.withFiber((fiber) => {
     const span = causes && Context.getOrUndefined(fiber.context, Tracer.ParentSpan)
     const note = span && ((transaction: string) => causes?.set(transaction, span))
