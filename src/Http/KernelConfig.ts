@@ -143,21 +143,14 @@ export const load: (
       ? Result.succeed(undefined)
       : (yield* Effect.promise(() => import("./config/yaml.ts"))).parseYaml(text)
     if (Result.isFailure(content)) return yield* invalid(`${file}, ${content.failure}`)
-    const { problems, warnings } = yield* Effect.mapError(
-      configFile.checkKeys(environment, content.success, file),
-      (error) => new Config.ConfigError(error)
-    )
+    const { problems, warnings } = yield* asConfigError(configFile.checkKeys(environment, content.success, file))
     if (problems.length > 0) return yield* invalid(...problems)
     const { inForce } = yield* Effect.promise(() => import("./config/inForce.ts"))
     const context = Context.add(yield* configured(environment, content.success), IsLoaded, true)
-    const nodeEnvironment = (yield* Effect.mapError(
-      environment.load(["NODE_ENV"]),
-      (error) => new Config.ConfigError(error)
-    ))?.value
+    const nodeEnvironment = (yield* asConfigError(environment.load(["NODE_ENV"])))?.value
     const isDevelopment = options?.development ?? ["development", "test"].includes(nodeEnvironment ?? "")
-    const keys = yield* Effect.mapError(
-      inForce({ environment: plain, given: environment, content: content.success, file }),
-      (error) => new Config.ConfigError(error)
+    const keys = yield* asConfigError(
+      inForce({ environment: plain, given: environment, content: content.success, file })
     )
     const isConfigured = options?.enableDefaults === true || keys.some(({ source }) => source !== "default")
     // An explicit folder implies that a file is expected there.
@@ -210,10 +203,7 @@ export const explained = <A, E, R>(
 export const hasKeys: Effect.Effect<boolean, Config.ConfigError> = Effect.gen(function*() {
   const provider = yield* ConfigProvider.ConfigProvider
   const { inForce } = yield* Effect.promise(() => import("./config/inForce.ts"))
-  const keys = yield* Effect.mapError(
-    inForce({ environment: provider, given: provider, content: undefined, file: "" }),
-    (error) => new Config.ConfigError(error)
-  )
+  const keys = yield* asConfigError(inForce({ environment: provider, given: provider, content: undefined, file: "" }))
   return keys.some(({ source }) => source !== "default")
 })
 
@@ -225,6 +215,10 @@ export const IsLoaded: Context.Reference<boolean> = Context.Reference<boolean>("
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+const asConfigError = <A, R>(
+  effect: Effect.Effect<A, ConfigProvider.SourceError, R>
+): Effect.Effect<A, Config.ConfigError, R> => Effect.mapError(effect, (error) => new Config.ConfigError(error))
 
 const invalid = (...problems: ReadonlyArray<string>) => new ConfigurationInvalid({ problems })
 

@@ -6,6 +6,7 @@
 import { currentUserIdOf } from "@appkernel/document-store/internal"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as Context from "effect/Context"
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Cookies from "effect/http/Cookies"
 import * as HttpBody from "effect/http/HttpBody"
@@ -91,7 +92,7 @@ export const makeIdempotency = Effect.fnUntraced(function*(
           if (found !== undefined) return found
           yield* kept.begin(request)
           const response = yield* Effect.provideService(next, Afterwards, later)
-          if (response.status >= 400) return yield* Effect.fail(new Refusal(response))
+          if (response.status >= 400) return yield* Effect.fail(new Refusal({ response }))
           if (!isKept(response)) {
             yield* kept.discard(request.id)
             return response
@@ -191,13 +192,7 @@ const digestOf = (text: string, bytes: Uint8Array = none): string =>
   createHash("sha256").update(text).update("\n").update(bytes).digest("base64url")
 
 /** A response that refuses the request. What a repetition would write again is not written. */
-class Refusal {
-  readonly _tag = "Refusal"
-  readonly response: Response
-  constructor(response: Response) {
-    this.response = response
-  }
-}
+class Refusal extends Data.TaggedClass("Refusal")<{ readonly response: Response }> {}
 
 /** What no cache may store, and a cookie, is kept nowhere. */
 const isKept = ({ cookies, headers }: Response): boolean =>

@@ -4,6 +4,7 @@
  */
 import { getOrMake } from "@appkernel/document-store/internal"
 import * as Context from "effect/Context"
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as HttpBody from "effect/http/HttpBody"
 import * as HttpRouter from "effect/http/HttpRouter"
@@ -116,7 +117,7 @@ export const writing = ({ limits, lists, registration: { model }, store }: ManyC
             }))
           )
         const outcome = yield* dispatch(item, (handler) => Effect.provideService(handler, Afterwards, later), room)
-        if (outcome.refusal !== undefined) return yield* Effect.fail(new Refused(outcome))
+        if (outcome.refusal !== undefined) return yield* Effect.fail(new Refused({ outcome, isNoted: false }))
         outcomes.push(outcome)
       }
       return outcomes
@@ -125,7 +126,7 @@ export const writing = ({ limits, lists, registration: { model }, store }: ManyC
       const outcomes = yield* store.transaction(attempt)
       // Every hook runs, even if an earlier one fails: its document is written.
       const failed = (yield* Effect.forEach(afterwards, (after) => after)).flatMap(Option.toArray)[0]
-      return failed === undefined ? outcomes : yield* Effect.fail(new Refused(failed, true))
+      return failed === undefined ? outcomes : yield* Effect.fail(new Refused({ outcome: failed, isNoted: true }))
     })
   }
 
@@ -261,16 +262,11 @@ interface Outcome {
 }
 
 /** A document that can't be written, for which the transaction is rolled back. */
-class Refused {
-  readonly _tag = "Refused"
+class Refused extends Data.TaggedClass("Refused")<{
   readonly outcome: Outcome
   /** Whether the audit log has it. */
   readonly isNoted: boolean
-  constructor(outcome: Outcome, isNoted = false) {
-    this.outcome = outcome
-    this.isNoted = isNoted
-  }
-}
+}> {}
 
 /** A handler that writes a document only while it fulfils the filter. The filters of a decision are the same objects each time. */
 const narrowingOf = (model: Model.Any) => {

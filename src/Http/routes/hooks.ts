@@ -1,5 +1,6 @@
 /** Composes the hooks of a resource for each method, before and after its reads and writes. */
 import * as Context from "effect/Context"
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { managedField } from "../../Model/internal.ts"
@@ -17,13 +18,7 @@ type Instance = Model.Any["Type"]
 type Request = Hook.Request<Model.Any>
 
 /** The failure of a hook. It has a type of its own, since the engine retries its own conflicts and never a hook's. */
-export class HookFailed {
-  readonly _tag = "HookFailed"
-  readonly error: HandlerFailure
-  constructor(error: HandlerFailure) {
-    this.error = error
-  }
-}
+export class HookFailed extends Data.TaggedClass("HookFailed")<{ readonly error: HandlerFailure }> {}
 
 /** Fails with the hook's own failure. */
 export const withoutHookFailure = <A, E extends HandlerFailure>(
@@ -119,7 +114,7 @@ export const hooksOf = (model: Model.Any, hooks: ReadonlyArray<AnyHook>, method:
 }
 
 const failing = <A>(effect: Effect.Effect<A, HandlerFailure>): Effect.Effect<A, HookFailed> =>
-  Effect.mapError(effect, (error) => new HookFailed(error))
+  Effect.mapError(effect, (error) => new HookFailed({ error }))
 
 /** The hooks that run before a document is read. */
 const beforeGetOf = (

@@ -2,6 +2,7 @@
 import * as ByteSize from "effect/ByteSize"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -112,7 +113,7 @@ export const operationRoute = (call: Call, surroundings: OperationSurroundings):
     const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
     const search = Context.getUnsafe(fiber.context, HttpServerRequest.ParsedSearchParams)
     const unknown = unknownParameters(search, known)
-    if (unknown.length > 0) return Effect.fail(new InvalidRequest(unknown))
+    if (unknown.length > 0) return Effect.fail(new InvalidRequest({ problems: unknown }))
     const instance = repository === undefined
       ? none
       : Effect.map(addressed(repository, params["id"] ?? "", call.find), one)
@@ -174,7 +175,7 @@ const preconditionsOf = ({ method }: Call, { repository, tagsFor }: OperationSur
     performed: Effect.Effect<A, HandlerFailure>
   ): Effect.Effect<A, HandlerFailure | InvalidRequest> => {
     const conditions = preconditions.read(headers)
-    if (Result.isFailure(conditions)) return Effect.fail(new InvalidRequest(conditions.failure))
+    if (Result.isFailure(conditions)) return Effect.fail(new InvalidRequest({ problems: conditions.failure }))
     const check = preconditions.checkOf(conditions.success, (document) => tagsFor(fiber)(document))
     if (check === undefined) return performed
     const document = documentOf(instance)
@@ -233,7 +234,9 @@ const payloadReader = ({ method, options }: Call, { isStrict, limits }: Operatio
       readJson(request, types, limits.maxBodySize),
       (body): Effect.Effect<unknown, HandlerFailure | InvalidRequest> => {
         const decoded = decode(body)
-        return decoded._tag === "Valid" ? finish(decoded.value) : Effect.fail(new InvalidRequest(decoded.problems))
+        return decoded._tag === "Valid"
+          ? finish(decoded.value)
+          : Effect.fail(new InvalidRequest({ problems: decoded.problems }))
       }
     )
   if (options.form !== true) return readJsonBody
@@ -264,13 +267,7 @@ const addressed = (
   return id === undefined ? Effect.fail(notFound(repository.model, text)) : find(id)
 }
 
-class InvalidRequest {
-  readonly _tag = "InvalidRequest"
-  readonly problems: ReadonlyArray<FieldProblem>
-  constructor(problems: ReadonlyArray<FieldProblem>) {
-    this.problems = problems
-  }
-}
+class InvalidRequest extends Data.TaggedClass("InvalidRequest")<{ readonly problems: ReadonlyArray<FieldProblem> }> {}
 
 const none: Effect.Effect<ReadonlyArray<unknown>> = Effect.succeed([])
 
@@ -314,7 +311,9 @@ const textReader = (part: Part): (values: Texts) => Effect.Effect<unknown, Handl
     const issue = Cause.findErrorOption(exit.cause)
     const problems = issue._tag === "Some" ? problemsOf(issue.value) : []
     return Effect.fail(
-      new InvalidRequest(problems.map((problem) => ({ ...problem, message: withoutTextSuffix(problem.message) })))
+      new InvalidRequest({
+        problems: problems.map((problem) => ({ ...problem, message: withoutTextSuffix(problem.message) }))
+      })
     )
   }
 }

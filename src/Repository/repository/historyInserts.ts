@@ -5,6 +5,7 @@
  * the documents before the rejected one, an unordered insert repeats each document in a transaction of its own.
  */
 import { rejectDuplicateKey } from "@appkernel/document-store/shared"
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import { insertInChunks } from "../collection/bulkInserts.ts"
 import type { InsertManyResult } from "../collection/modelCollection.ts"
@@ -46,13 +47,7 @@ export const insertWithHistory = (
 
 // internal
 
-class InsertRejected {
-  readonly _tag = "InsertRejected"
-  readonly failures: InsertManyResult["failures"]
-  constructor(failures: InsertManyResult["failures"]) {
-    this.failures = failures
-  }
-}
+class InsertRejected extends Data.TaggedClass("InsertRejected")<{ readonly failures: InsertManyResult["failures"] }> {}
 
 /** Adds the first revisions to documents. A removed document with the same identifier is continued. */
 const withFirstRevisions = Effect.fnUntraced(function*(context: HistoryContext, documents: ReadonlyArray<Document>) {
@@ -92,7 +87,7 @@ const insertAllOrNone = (
       Effect.fnUntraced(function*(changeContext) {
         const inserted = yield* withFirstRevisions(context, documents)
         const result = yield* context.collection.insertMany(inserted, options)
-        if (result.failures.length > 0) return yield* Effect.fail(new InsertRejected(result.failures))
+        if (result.failures.length > 0) return yield* Effect.fail(new InsertRejected({ failures: result.failures }))
         yield* appendInserted(context, inserted, changeContext)
         return result
       })
