@@ -369,13 +369,14 @@ const readWithin = <E>(
   return Effect.gen(function*() {
     const wanted = before === undefined ? ids : yield* Effect.filter(ids, before)
     const representation = yield* Effect.withFiber((fiber) => Effect.succeed(representations(fiber)))
-    const serialise = representation.wireOf(fields)
+    const textsOf = representation.wiresOf(fields)
     const read: Array<Own> = []
     const unreadable: Array<Document> = []
     let bytes = 0
     const take = (some: ReadonlyArray<Document>): boolean => {
-      for (const document of some) {
-        const wire = serialise(document)
+      const textAt = textsOf(some)
+      for (const [i, document] of some.entries()) {
+        const wire = textAt(i)
         if (wire === undefined) unreadable.push(document)
         else read.push({ document, wire })
         bytes += wire?.text.length ?? 0

@@ -5,7 +5,7 @@ import type { Limits } from "../KernelConfig.ts"
 import type { HandlerFailure } from "../response/handlerFailures.ts"
 import { maxSmallLength } from "../response/listResponse.ts"
 import { embeddedInto } from "../response/representation.ts"
-import type { WireText } from "../response/wireText.ts"
+import { eachBy, type WireText, type WireTextAt } from "../response/wireText.ts"
 import type { Embed, PageReader } from "./embeddable.ts"
 
 export interface PageReading {
@@ -13,7 +13,7 @@ export interface PageReading {
   /** Reads the page once more, without its count. */
   readonly findAgain: PageReader
   readonly pageSize: number
-  readonly serialise: (document: Document) => WireText | undefined
+  readonly textsOf: (documents: ReadonlyArray<Document>) => WireTextAt
   readonly shows: (document: Document, field: string) => boolean
   /** Runs before more is held than a small response has. */
   readonly reserve: Effect.Effect<void, HandlerFailure>
@@ -22,13 +22,13 @@ export interface PageReading {
 /** A page that was read. */
 export interface ReadPage {
   readonly find: PageReader
-  readonly wireOf: (document: Document) => WireText | undefined
+  readonly textsOf: (documents: ReadonlyArray<Document>) => WireTextAt
 }
 
 /** Reads the documents of a page as far as a page of their own texts would go, and then what is embedded. */
 export const readPage = Effect.fnUntraced(function*(
   embed: Embed,
-  { find, findAgain, pageSize, serialise, shows, ...reading }: PageReading,
+  { find, findAgain, pageSize, shows, textsOf, ...reading }: PageReading,
   { maxPageBytes }: Limits
 ) {
   let isReserved = false
@@ -39,9 +39,10 @@ export const readPage = Effect.fnUntraced(function*(
   const texts = new Map<Document, WireText | undefined>()
   let bytes = 0
   const take = (documents: ReadonlyArray<Document>): boolean => {
-    for (const document of documents) {
-      const wire = serialise(document)
-      texts.set(document, wire)
+    const textAt = textsOf(documents)
+    for (let i = 0; i < documents.length; i++) {
+      const wire = textAt(i)
+      texts.set(documents[i]!, wire)
       bytes += wire?.text.length ?? 0
       const isFull = texts.size > pageSize || bytes > maxPageBytes && texts.size > 1
       if (isFull || bytes > maxSmallLength && !isReserved) return false
@@ -68,7 +69,7 @@ export const readPage = Effect.fnUntraced(function*(
         take(documents)
         return total
       }),
-    wireOf: (document) => texts.get(document)
+    textsOf: eachBy((document) => texts.get(document))
   }
   return page
 })

@@ -87,10 +87,10 @@ const documentAnswers = (model: Model.Any) => {
     clock: Clock.Clock,
     { embedded, fields }: Selected
   ) => {
-    const own = representation.wireOf(fields)(document, true)
+    const own = representation.wireOf(fields)(document)
     if (own === undefined) return undefined
     // The tag is that of the whole document, so that it is one of the preconditions of a write.
-    const whole = fields === undefined || !isVersioned ? own : representation.wireOf()(document, true)
+    const whole = fields === undefined || !isVersioned ? own : representation.wireOf()(document)
     const wire = embedded === undefined ? own : embeddedInto(own, embedded)
     const etag = isVersioned && whole !== undefined
       ? etagOf(contentOf(whole), embedded && contentOf(embedded))

@@ -14,7 +14,7 @@ import type { ResourceInfo } from "../registration/registration.ts"
 import { etagOf } from "../request/entityTags.ts"
 import type { ResponseEffect } from "./handlerFailures.ts"
 import * as Links from "./links.ts"
-import { type KeptTexts, textsToWire, type WireText } from "./wireText.ts"
+import { eachBy, type KeptTexts, textsToWire, type WireText, type WireTextAt } from "./wireText.ts"
 
 /** The wire form of a resource's documents. */
 export interface DocumentRepresentation {
@@ -24,8 +24,10 @@ export interface DocumentRepresentation {
   readonly textOf: (document: Document) => string | undefined
   /** {@link DocumentRepresentation.textOf} with the selected fields only. It needs the whole document if its links depend on it. */
   readonly textBy: (fields: ReadonlyArray<string>) => (document: Document) => string | undefined
-  /** The texts of `textOf`, or with selected fields those of `textBy`, as they are sent. Whole texts of records are kept. */
-  readonly wireOf: (fields?: ReadonlyArray<string>) => (document: Document, isAlone?: boolean) => WireText | undefined
+  /** The text of `textOf`, or with selected fields that of `textBy`, as it is sent alone. Whole texts of records are kept. */
+  readonly wireOf: (fields?: ReadonlyArray<string>) => (document: Document) => WireText | undefined
+  /** {@link DocumentRepresentation.wireOf} the documents of a page. */
+  readonly wiresOf: (fields?: ReadonlyArray<string>) => (documents: ReadonlyArray<Document>) => WireTextAt
   /** Whether the caller sees the field of the document. */
   readonly shows: (document: Document, field: string) => boolean
   /** Whether the links of a document depend on its fields. */
@@ -114,7 +116,10 @@ export const representationsOf = (
       : constant(form.serialise)
     const wireOfWhole = kept === undefined
       ? textsToWire(textOf)
-      : (document: Document, isAlone?: boolean) => kept.of(document, writeOf(document), links.of, idOf, isAlone)
+      : (document: Document) => kept.of(document, writeOf(document), links.of, idOf, true)
+    const wiresOfWhole = kept === undefined
+      ? eachBy(wireOfWhole)
+      : (documents: ReadonlyArray<Document>) => kept.each(documents, writeOf, links.of, idOf)
     const textBy = (fields: ReadonlyArray<string>) => {
       const selected = form?.selected(fields)
       return (document: Document) =>
@@ -125,6 +130,7 @@ export const representationsOf = (
       textOf,
       textBy,
       wireOf: (fields) => fields === undefined ? wireOfWhole : textsToWire(textBy(fields)),
+      wiresOf: (fields) => fields === undefined ? wiresOfWhole : eachBy(textsToWire(textBy(fields))),
       shows: (document, field) => formOf(document).shows(field),
       linksDependOnDocument: links.dependOnDocument,
       corrupt

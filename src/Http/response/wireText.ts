@@ -58,6 +58,14 @@ export const textsToWire =
 /** The bytes of a text as it is sent. */
 export const bytesOf = ({ text }: Pick<WireText, "text">): Buffer => Buffer.from(text, "latin1")
 
+/** The text of the document at a place; `undefined` for one that does not match the model. */
+export type WireTextAt = (at: number) => WireText | undefined
+
+/** The texts of the documents of a page, each by itself. */
+export const eachBy =
+  (wireOf: (document: Document) => WireText | undefined) => (documents: ReadonlyArray<Document>): WireTextAt => (at) =>
+    wireOf(documents[at]!)
+
 /** Writes a document with its links. */
 type Write = (document: Document, links: string) => string | undefined
 
@@ -90,19 +98,8 @@ export class KeptTexts {
     isAlone = false
   ): WireText | undefined {
     const first = Slot.of(document)
-    let previous: Kept | undefined
-    for (let kept = first; kept !== undefined; kept = kept.next) {
-      if (kept.text === undefined) {
-        if (previous !== undefined) previous.next = kept.next
-        continue
-      }
-      if (kept.write === write && kept.links === links) {
-        // Most texts are marked already, and what is not written stays in the processor's cache.
-        if (!kept.isUsed) kept.isUsed = true
-        return { text: kept.text, isAscii: kept.isAscii }
-      }
-      previous = kept
-    }
+    const known = textIn(first, write, links)
+    if (known !== undefined) return known
     const before = writtenDefaults()
     const text = write(document, links(id(document), document))
     if (text === undefined) return undefined
@@ -117,6 +114,24 @@ export class KeptTexts {
       this.#keep(document, wire.text, new Kept(wire, write, links, first))
     }
     return wire
+  }
+
+  /**
+   * {@link KeptTexts.of} the documents of a page, by their places. Records, what stands with them, and texts are scattered in memory:
+   * in loops that do nothing else the processor reads several at once.
+   */
+  each(
+    documents: ReadonlyArray<Document>,
+    writeOf: (document: Document) => Write,
+    links: Links,
+    id: (document: Document) => unknown
+  ): WireTextAt {
+    const first = documents.map((document) => Slot.of(document))
+    const known = first.map((kept, i) => kept && textIn(kept, writeOf(documents[i]!), links))
+    let length = 0
+    for (const wire of known) if (wire !== undefined) length += wire.text.length
+    const texts = length === 0 ? none : known
+    return (at) => texts[at] ?? this.of(documents[at]!, writeOf(documents[at]!), links, id)
   }
 
   #keep(document: Document, text: string, kept: Kept): void {
@@ -158,6 +173,8 @@ const notedAlone = 8
 // The memory of what is kept beside the characters.
 const overhead = 150
 
+const none: ReadonlyArray<WireText | undefined> = []
+
 const costOf = (text: string): number => text.length + overhead
 
 /** A {@link WireText} in one object: each object that a page of random records touches is one more miss of the processor's cache. */
@@ -181,6 +198,24 @@ class Kept {
     while (kept !== undefined && kept.text === undefined) kept = kept.next
     this.next = kept
   }
+}
+
+/** What is kept of a form and set of links, after what was evicted before it is forgotten. */
+const textIn = (first: Kept | undefined, write: Write, links: Links): WireText | undefined => {
+  let previous: Kept | undefined
+  for (let kept = first; kept !== undefined; kept = kept.next) {
+    if (kept.text === undefined) {
+      if (previous !== undefined) previous.next = kept.next
+      continue
+    }
+    if (kept.write === write && kept.links === links) {
+      // Most texts are marked already, and what is not written stays in the processor's cache.
+      if (!kept.isUsed) kept.isUsed = true
+      return { text: kept.text, isAscii: kept.isAscii }
+    }
+    previous = kept
+  }
+  return undefined
 }
 
 /** What stands with a record that was read once. */

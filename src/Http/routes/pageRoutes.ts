@@ -2,7 +2,7 @@
 import type { Document } from "../../Repository/DocumentStore.ts"
 import type { UrlQuery } from "../query/urlQuery.ts"
 import type { ListResponse } from "../response/listResponse.ts"
-import type { WireText } from "../response/wireText.ts"
+import type { WireTextAt } from "../response/wireText.ts"
 
 /** A page that is being read. */
 export class StaticPage {
@@ -13,7 +13,7 @@ export class StaticPage {
   /** Why the page ended early: it needs a reservation (`large`), or exceeds its maximum (`too large`). */
   ended: "large" | "too large" | undefined
   readonly #query: UrlQuery
-  readonly #serialise: (document: Document) => WireText | undefined
+  readonly #textsOf: (documents: ReadonlyArray<Document>) => WireTextAt
   readonly #list: ListResponse
   readonly #isKept: boolean
   #count = 0
@@ -22,24 +22,26 @@ export class StaticPage {
 
   constructor(
     query: UrlQuery,
-    serialise: (document: Document) => WireText | undefined,
+    textsOf: (documents: ReadonlyArray<Document>) => WireTextAt,
     list: ListResponse,
     isKept: boolean
   ) {
     this.#query = query
-    this.#serialise = serialise
+    this.#textsOf = textsOf
     this.#list = list
     this.#isKept = isKept
   }
 
   /** Writes the next documents. Returns `false` at the end of the page. */
   readonly take = (documents: ReadonlyArray<Document>): boolean => {
-    for (const document of documents) {
+    const textAt = this.#textsOf(documents)
+    for (let i = 0; i < documents.length; i++) {
+      const document = documents[i]!
       if (this.#count === this.#query.pageSize) {
         this.#hasMore = true
         return false
       }
-      const text = this.#serialise(document)
+      const text = textAt(i)
       if (text === undefined) this.unreadable.push(document)
       else {
         const added = this.#list.add(text)

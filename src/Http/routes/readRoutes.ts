@@ -295,22 +295,22 @@ const pageHandler = (context: ReadContext, readQuery: ListQuery) => {
     if (Result.isFailure(read)) return rejectQuery(context, read.failure)
     const query = read.success
     const representation = representations(fiber)
-    const serialise = representation.wireOf(query.fields)
+    const textsOf = representation.wiresOf(query.fields)
 
     /** Writes a page while `find` reads it. A large page is reserved and read again. */
     const respond = (
       items: ListResponse,
-      textOf: typeof serialise,
+      textsOf: ReturnType<typeof representation.wiresOf>,
       find: PageReader,
       again: PageReader
     ): ResponseEffect => {
-      const page = new StaticPage(query, textOf, items, after !== undefined)
+      const page = new StaticPage(query, textsOf, items, after !== undefined)
       return Effect.flatMap(find(page.take), (total): ResponseEffect => {
         const { ended } = page
         if (ended === "large") {
           const reserved = lists.begin(maxPageBytes)
           const reread = (take: StaticPage["take"]) => Effect.as(again(take), total)
-          return Effect.andThen(reserved.reserve, respond(reserved, textOf, reread, reread))
+          return Effect.andThen(reserved.reserve, respond(reserved, textsOf, reread, reread))
         }
         const { unreadable } = page
         const [first] = unreadable
@@ -357,11 +357,11 @@ const pageHandler = (context: ReadContext, readQuery: ListQuery) => {
       Option.none(),
       expanding(context, query.expand, (expansion) => {
         const items = lists.begin(maxPageBytes)
-        if (expansion === undefined) return respond(items, serialise, find, findAgain)
-        const kept = { pageSize: query.pageSize, reserve: items.reserve, serialise, shows: representation.shows }
+        if (expansion === undefined) return respond(items, textsOf, find, findAgain)
+        const kept = { pageSize: query.pageSize, reserve: items.reserve, textsOf, shows: representation.shows }
         return Effect.flatMap(
           expansion.page({ ...kept, find, findAgain }),
-          ({ find, wireOf }) => respond(items, wireOf, find, find)
+          ({ find, textsOf }) => respond(items, textsOf, find, find)
         )
       })
     )

@@ -54,6 +54,19 @@ describe("texts as they are sent", () => {
     assert.deepStrictEqual([count(changing), count(changing)], [1, 1])
     changing.name = "two"
     assert.strictEqual(count(changing), 1)
+    // A page of them has the same texts, and keeps those of its records that it reads twice.
+    const page = [record, { _id: "c" }, Object.freeze({ _id: "d" })]
+    const pageOf = () => {
+      const before = written.length
+      const textAt = texts.each(page, () => whole, links, id)
+      const found = page.map((
+        document,
+        at
+      ) => [textAt(at)?.text, `${links(id(document))}whole ${JSON.stringify(document)}`])
+      for (const [text, expected] of found) assert.strictEqual(text, expected)
+      return written.length - before
+    }
+    assert.deepStrictEqual([pageOf(), pageOf(), pageOf()], [2, 2, 1])
     const others = Array.from({ length: 200 }, (_, i) => Object.freeze({ _id: `b${i}` }))
     // One that is read between the others stays; of these as many as have room.
     for (const other of others) assert.deepStrictEqual([count(other), count(other), count(record)], [1, 1, 0])
