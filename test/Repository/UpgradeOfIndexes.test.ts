@@ -73,6 +73,27 @@ class RenamedPage extends Model.Class<RenamedPage>()("Page", {
   heading: Schema.String.pipe(Model.indexed(Index.text()))
 }, { versions: [Model.was.renamed("title", "heading")] }) {}
 
+class Offer extends Model.Class<Offer>()("Offer", { id: Model.id(), at: Schema.Date, end: Schema.Date }, {
+  indexes: [Index.compound({ end: 1 }, { expireAfter: "1 second" })]
+}) {}
+
+/** What was the time of the offer is when it ends, and what was its end is when it was last read. */
+class OtherOffer extends Model.Class<OtherOffer>()("Offer", {
+  id: Model.id(),
+  made: Schema.Date,
+  until: Schema.Date,
+  at: Schema.Date,
+  end: Schema.Date
+}, {
+  indexes: [Index.compound({ at: 1 }, { expireAfter: "1 second" }), Index.compound({ until: 1 }, { expireAfter: 1 })],
+  versions: [
+    Model.was.renamed("at", "made"),
+    Model.was.renamed("end", "until"),
+    Model.was.added("at", { up: () => new Date(0) }),
+    Model.was.added("end", { up: () => new Date(0) })
+  ]
+}) {}
+
 const tagOf = <A, E extends { readonly _tag: string }, R>(write: Effect.Effect<A, E, R>) =>
   Effect.match(write, { onFailure: ({ _tag }) => _tag, onSuccess: () => "written" })
 
@@ -190,6 +211,21 @@ storeMatrix((name, layer) =>
         )
         assert.strictEqual(yield* insert("c", 100), "DuplicateKey")
         assert.deepStrictEqual(yield* installed("Price"), ["amount_1: amount"])
+      })).pipe(Effect.provide(layer), Effect.scoped))
+
+    it.live("let no document expire by a field that was another one", () =>
+      atOnce(Effect.gen(function*() {
+        yield* Repository.make(Offer)
+        assert.deepStrictEqual(yield* installed("Offer"), ["end_1: end"])
+        const offers = yield* Repository.make(OtherOffer)
+        assert.deepStrictEqual(yield* installed("Offer"), ["end_1: end", "until_1: until"])
+        yield* offers.syncIndexes
+        assert.deepStrictEqual(yield* installed("Offer"), ["end_1: end", "until_1: until"])
+        yield* sayUnderstood("Offer", 5)
+        yield* Repository.make(OtherOffer)
+        assert.deepStrictEqual(yield* installed("Offer"), ["until_1: until"])
+        yield* upgraded(OtherOffer)
+        assert.deepStrictEqual(yield* installed("Offer"), ["at_1: at", "until_1: until"])
       })).pipe(Effect.provide(layer), Effect.scoped))
 
     it.live("wait for the end of the upgrade if one of another field has the name", () =>

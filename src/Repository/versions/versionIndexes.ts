@@ -21,14 +21,18 @@ export const installableIndexes = Effect.fnUntraced(function*(
     conflictsOf(store, versions, indexes, state),
     (all) => all.map(({ index }) => index)
   )
-  const deferred = new Set([...waiting, ...blocked])
+  const expiring = indexes.filter((index) =>
+    index.expireAfterSeconds !== undefined && hasOtherValues(versions, index, state)
+  )
+  const deferred = new Set([...waiting, ...blocked, ...expiring])
   return [...indexes.filter((index) => !deferred.has(index)), ...lookupIndexes(versions, waiting, state)]
 })
 
 /**
  * Drops unique indexes of fields that documents of this version and those after it do not have: two such documents would be
  * equal there. Of the newest version it drops those of all changed fields that it does not declare, or whose values were
- * elsewhere before. Processes that write these versions look for the values of the newest one themselves.
+ * elsewhere before. Processes that write these versions look for the values of the newest one themselves. Indexes by which
+ * documents expire are dropped alike: the newest version may have another value there.
  */
 export const retireIndexes = Effect.fnUntraced(function*(
   store: DocumentStore["Service"],
@@ -47,7 +51,9 @@ export const retireIndexes = Effect.fnUntraced(function*(
     written === newest && fieldsOfIndex(index).some((field) => changed.has(field)) &&
       !declared.some((one) => isSameIndex(one, index) && isInPlace(versions, one, earliest))
   if (gone.size === 0 && changed.size === 0) return
-  const stale = (yield* store.listIndexes(model.modelName)).filter((index) => index.unique === true && isStale(index))
+  const stale = (yield* store.listIndexes(model.modelName)).filter((index) =>
+    (index.unique === true || index.expireAfterSeconds !== undefined) && isStale(index)
+  )
   if (stale.length > 0) yield* store.dropIndexes(model.modelName, stale.map(({ name }) => name))
 })
 
@@ -163,6 +169,18 @@ const conflictsOf = (
       return installed.length === 0 ? [] : [{ index, installed }]
     }))
 }
+
+/** Whether documents of an earlier version have other values at the paths of an index. */
+const hasOtherValues = (
+  { models, newest, pathIn }: ModelVersions,
+  index: IndexDescription,
+  { earliest }: Pick<State, "earliest">
+): boolean =>
+  fieldsOfIndex(index).some((field) =>
+    models.slice(earliest - 1, newest - 1).some(({ store }, i) =>
+      Object.hasOwn(store.fields, field) && pathIn(field, earliest + i) !== field
+    )
+  )
 
 /** Whether documents of all versions have the fields of an index at the same paths. */
 const isInPlace = ({ newest, pathIn }: ModelVersions, index: IndexDescription, earliest: number): boolean =>
