@@ -24,6 +24,15 @@ class Person extends Model.Class<Person>()("Person", { id: Model.id(), fullName:
   logged: true
 }) {}
 
+class CardBefore extends Model.Class<CardBefore>()("Card", { id: Model.id(), title: Schema.String }) {}
+
+class Card extends Model.Class<Card>()("Card", { id: Model.id(), title: Schema.String, note: Schema.String }, {
+  versions: [Model.was.added("note", { up: () => "" })],
+  logged: true
+}) {}
+
+const CardV1 = Model.form(Card, 1, CardBefore)
+
 const repositories = Layer.mergeAll(Repository.layer(Order), Repository.layer(Plain))
 
 const end = Effect.flatMap(DocumentStore.DocumentStore, (store) => store.changes.end)
@@ -187,6 +196,28 @@ storeMatrix((name, store, server) => {
           ),
           [["Ada", "Ada Lovelace"], ["Ada Lovelace", "Countess"], "Countess"]
         )
+      }))
+
+    it.effect("tells of no change of what only another form has", () =>
+      Effect.gen(function*() {
+        const store = yield* DocumentStore.DocumentStore
+        const [cards, earlier] = [yield* Repository.make(Card), yield* Repository.make(CardV1)]
+        yield* store.insertOne("Card", { _id: "C1", title: "a" })
+        const after = yield* store.changes.end
+        yield* cards.patch("C1", { note: "new" })
+        // A later release keeps what this one does not know.
+        yield* store.updateOne("Card", { _id: "C1" }, { $set: { "_ahead.2": { rank: 1 } } })
+        yield* cards.patch("C1", { title: "b" })
+        const shown = (change: Repository.ChangeEvent<typeof Card> | Repository.ChangeEvent<typeof CardV1>) =>
+          change.operation === "update" ? [change.before.title, change.after.title] : change.operation
+        const changes = yield* collect(Repository.changes(Card, { after }), 2).pipe(
+          Effect.provideService(Repository.key(Card), cards)
+        )
+        assert.deepStrictEqual(changes.map(shown), [["a", "a"], ["a", "b"]])
+        const seen = yield* collect(Repository.changes(CardV1, { after }), 1).pipe(
+          Effect.provideService(Repository.key(CardV1), earlier)
+        )
+        assert.deepStrictEqual(seen.map(shown), [["a", "b"]])
       }))
 
     it.effect("leaves out what the model does not accept, and goes on", () =>

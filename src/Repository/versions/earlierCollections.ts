@@ -54,13 +54,20 @@ export interface RecordedVersion {
 export const recordedVersionOf = (model: ModelLike): RecordedVersion => {
   if (viewOf(model) === undefined) {
     const { upgrade, newest } = modelVersionsOf(model)
-    return { version: newest, upgrade }
+    return { version: newest, upgrade: (document) => withoutKept(upgrade(document)) }
   }
   const { version, versions, upgrade } = viewConversions(model)
-  return { version, upgrade: (document) => upgrade(versions.upgrade(document)) }
+  return { version, upgrade: (document) => withoutKept(upgrade(versions.upgrade(document))) }
 }
 
 // internal
+
+/** The document without what it keeps for other versions: no reader of this one sees a change of it. */
+const withoutKept = (document: Document): Document => {
+  if (document[keptField] === undefined) return document
+  const { [keptField]: _, ...fields } = document
+  return fields
+}
 
 /** How documents of the newest version are seen in an earlier one. */
 const viewConversions = (view: ModelLike) => {
