@@ -33,7 +33,7 @@ import { later, loadAll } from "./parts/later.tsx"
 import { NothingHere } from "./parts/NothingHere.tsx"
 import { Waiting } from "./parts/Waiting.tsx"
 import { SignIn } from "./signIn/SignIn.tsx"
-import { signIns } from "./signIn/signIns.ts"
+import { signedOut, signIns } from "./signIn/signIns.ts"
 import { darkTheme, lightTheme } from "./theme.ts"
 
 const AccountPage = later(() => import("./account/AccountPage.tsx").then(({ AccountPage }) => AccountPage))
@@ -77,13 +77,16 @@ export const App = ({ checked, connection, i18nProvider }: AppProps) => {
   /** Changes with each sign-in and sign-out: what arrives later than the next one is not shown to whoever is there then. */
   const turn = useRef(0)
 
-  const fail = useCallback((error: unknown) => {
-    if (error instanceof KernelError && error.status === 401) {
-      setSession({ is: "signedOut" })
-      // Who signs in next in this window may be somebody else.
-      queries.clear()
-    } else setSession({ is: "failed", message: error instanceof Error ? error.message : String(error) })
+  const showSignIn = useCallback((unfinished?: Unfinished) => {
+    setSession({ is: "signedOut", unfinished })
+    // Who signs in next in this window may be somebody else.
+    queries.clear()
   }, [])
+
+  const fail = useCallback((error: unknown) => {
+    if (error instanceof KernelError && error.status === 401) showSignIn()
+    else setSession({ is: "failed", message: error instanceof Error ? error.message : String(error) })
+  }, [showSignIn])
 
   const describe = useCallback(async () => {
     const begun = turn.current
@@ -123,15 +126,13 @@ export const App = ({ checked, connection, i18nProvider }: AppProps) => {
           // The page of the sign-in says so, but not that the other sign-ins go on.
           if (everywhere) throw error
         } finally {
-          setSession({ is: "signedOut", unfinished })
-          // Who signs in next in this window may be somebody else.
-          queries.clear()
+          showSignIn(unfinished)
         }
         return false
       },
       checkError: (error) => provider.checkError(error)
     }
-  }, [connection, describe])
+  }, [connection, describe, showSignIn])
 
   const begin = useCallback(async (asked?: Promise<void>) => {
     const begun = turn.current
@@ -155,6 +156,12 @@ export const App = ({ checked, connection, i18nProvider }: AppProps) => {
     signIns.addEventListener("message", stop)
     return () => signIns.removeEventListener("message", stop)
   }, [])
+
+  useEffect(() => {
+    const show = () => showSignIn()
+    signedOut.addEventListener("signedOut", show)
+    return () => signedOut.removeEventListener("signedOut", show)
+  }, [showSignIn])
 
   const unfinished = session.is === "signedOut" ? session.unfinished : undefined
   const repeat = useMemo(() => {

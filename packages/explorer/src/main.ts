@@ -8,7 +8,7 @@ import { patiently } from "./data/retry.ts"
 import { english } from "./messages/english.ts"
 import { initialLocale, preference } from "./messages/locales.ts"
 import { makeSignInForm, prefersDark, type SignInTexts } from "./signIn/signInForm.ts"
-import { signIns } from "./signIn/signIns.ts"
+import { signedOut, signIns } from "./signIn/signIns.ts"
 
 const metaOf = (selector: string) => document.querySelector<HTMLMetaElement>(`meta[${selector}]`)
 
@@ -101,7 +101,8 @@ const signedIn = async (root: Element, options: ConnectOptions, begun: Speaking)
 }
 
 const start = async (root: Element): Promise<void> => {
-  const { isStranger, ...options } = settings()
+  const { isStranger, ...said } = settings()
+  const options = { ...said, onSignedOut: () => void signedOut.dispatchEvent(new Event("signedOut")) }
   const language = initialLocale()
   const begun = { connection: connect({ ...options, language }), locale: language }
   const { connection, locale } = isStranger ? await signedIn(root, options, begun) : begun

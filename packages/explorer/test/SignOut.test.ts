@@ -216,6 +216,40 @@ inBrowser("The explorer", (open) => {
       assert.deepStrictEqual([written, explorer.problems], [[], []])
     }))
 
+  it.live("writes nothing as nobody after the sign-in has ended, asks who is there, and has what was entered", () =>
+    Effect.gen(function*() {
+      const { baseUrl, editor } = yield* library
+      const context = yield* open
+      const explorer = yield* editing(Effect.succeed(context), baseUrl)
+      const { page } = explorer
+      const sent: Array<string | undefined> = []
+      page.on("request", (request) => {
+        if (request.method() === "POST" && !request.url().endsWith("/session")) {
+          sent.push(request.headers()["authorization"]?.slice(0, 6))
+        }
+      })
+      yield* Effect.promise(async () => {
+        await explorer.goTo("#/authors/create")
+        await page.getByLabel("Name *").fill("Ann")
+      })
+      const other = yield* opened(Effect.succeed(context), baseUrl)
+      yield* Effect.promise(async () => {
+        await choose(other.page, "Logout")
+        await other.page.getByLabel("Username").waitFor()
+        // The access token ends.
+        await page.clock.fastForward("01:00:00")
+        await page.getByRole("button", { name: "Create" }).click()
+        await page.getByLabel("Username").waitFor()
+        assert.strictEqual(await page.getByText("ra.auth").count(), 0)
+        await signIn(explorer, "editor")
+        await page.getByText("changes that you had not saved").waitFor()
+        await page.getByRole("button", { name: "Create" }).click()
+        await page.getByRole("heading", { name: "Ann" }).waitFor()
+      })
+      assert.deepStrictEqual((yield* editor.authors.list())._items.map(({ name }) => name), ["Ann"])
+      assert.deepStrictEqual([sent, explorer.problems], [["Bearer"], []])
+    }))
+
   it.live("leads from the page of the account to the sign-in once this is over", () =>
     Effect.gen(function*() {
       const { baseUrl } = yield* library

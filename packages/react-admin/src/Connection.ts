@@ -43,6 +43,11 @@ export interface ConnectOptions {
   readonly tokens?: string | undefined
   /** From how many matches on pages are no longer counted. Defaults to 10,000. */
   readonly countUpTo?: number | undefined
+  /**
+   * Told when a sign-in has ended without a sign-out of this page: on another page, or since its time is over. All calls fail with a
+   * 401 from then on, until somebody signs in.
+   */
+  readonly onSignedOut?: (() => void) | undefined
 }
 
 /**
@@ -85,6 +90,7 @@ export const connect = (options: ConnectOptions): KernelConnection => {
     fetch,
     now: () => Date.now(),
     language: () => language,
+    onSignedOut: () => options.onSignedOut?.(),
     session: options.session === undefined ? undefined : `${base}${options.session}`,
     tokenUrl: async () => {
       if (options.tokens !== undefined) return urlIn(base, options.tokens)

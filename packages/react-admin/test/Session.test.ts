@@ -35,8 +35,8 @@ const addUsers = Effect.fnUntraced(function*(users: Repository.Repository<typeof
 const started = Effect.gen(function*() {
   const { baseUrl, repositories: { users } } = yield* engine.test({ store: signingIn })
   yield* addUsers(users)
-  const page = (fetch: typeof globalThis.fetch) =>
-    connect({ url: baseUrl, fetch, document: "/explorer/openapi.json", session: "/explorer/session" })
+  const page = (fetch: typeof globalThis.fetch, onSignedOut?: () => void) =>
+    connect({ url: baseUrl, fetch, document: "/explorer/openapi.json", session: "/explorer/session", onSignedOut })
   const signedIn = (fetch: typeof globalThis.fetch, username: string) =>
     Effect.promise(async () => {
       const connection = page(fetch)
@@ -188,6 +188,36 @@ describe("A session in a cookie", () => {
       yield* failed(ann.describe())
       yield* signedIn(shared, "bob")
       assert.instanceOf(yield* failed(ann.authProvider.checkAuth()), KernelError)
+    }))
+
+  it.effect("that has ended is told once, and nothing is sent as nobody until somebody signs in", () =>
+    Effect.gen(function*() {
+      const { page, signedIn } = yield* started
+      const shared = browser()
+      const { fetch, refuse } = refusing(shared)
+      let told = 0
+      const asked: Array<string | null> = []
+      const ann = page((input, init) => {
+        const request = new Request(input, init)
+        if (!request.url.includes("/session")) asked.push(request.headers.get("authorization"))
+        return fetch(input, init)
+      }, () => told++)
+      const login = (username: string) => Effect.promise(() => ann.authProvider.login({ username, password }))
+      yield* login("ann")
+      const other = yield* signedIn(shared, "ann")
+      yield* Effect.promise(() => other.authProvider.logout())
+      refuse()
+      for (let i = 0; i < 3; i++) {
+        const error = yield* failed(ann.ask({ method: "POST", path: "/users/", body: {} }))
+        assert.strictEqual((error as KernelError).status, 401)
+      }
+      assert.deepStrictEqual([told, asked.length, asked.includes(null)], [1, 1, false])
+      yield* login("bob")
+      yield* Effect.promise(() => ann.ask({ path: "/users/" }))
+      // Who signs out goes on as nobody.
+      yield* Effect.promise(() => ann.authProvider.logout())
+      yield* failed(ann.ask({ path: "/users/" }))
+      assert.deepStrictEqual([told, asked.length, asked.at(-1)], [1, 3, null])
     }))
 
   it.effect("is not asked about by who has signed in with credentials of their own", () =>

@@ -2,3 +2,6 @@
 export const signIns = new BroadcastChannel(
   `appkernel-explorer ${globalThis.location.pathname.replace(/\/$/u, "")}`
 )
+
+/** Tells this page that a sign-in has ended without a sign-out of it. */
+export const signedOut = new EventTarget()

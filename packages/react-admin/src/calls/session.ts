@@ -17,7 +17,7 @@ type SignIn =
 export interface Session {
   /**
    * The headers of a request of who was signed in at this turn; renews a token that has run out. Fails with a 401 if that one is
-   * not signed in any more.
+   * not signed in any more, or if a sign-in has ended since and nobody has signed in.
    */
   readonly headers: (turn: number) => Promise<{ readonly [name: string]: string }>
   readonly isSignedIn: () => boolean
@@ -48,6 +48,8 @@ export interface SessionOptions {
   readonly now: () => number
   /** The language of what the service says. */
   readonly language: () => string | undefined
+  /** Told when a sign-in has ended without a sign-out here. */
+  readonly onSignedOut: () => void
 }
 
 interface Tokens {
@@ -64,7 +66,7 @@ const margin = 30_000
 const patience = 20_000
 
 /** Makes the session of one page. */
-export const makeSession = ({ fetch, language, now, session, tokenUrl }: SessionOptions): Session => {
+export const makeSession = ({ fetch, language, now, onSignedOut, session, tokenUrl }: SessionOptions): Session => {
   let tokens: Tokens | undefined
   let plain: { readonly [name: string]: string } | undefined
   let name: string | undefined
@@ -75,6 +77,8 @@ export const makeSession = ({ fetch, language, now, session, tokenUrl }: Session
   let signIns = 0
   /** Whether the refresh token, which other pages may have replaced, is that of whoever is signed in here. */
   let isRenewable = true
+  /** Whether a sign-in has ended: who does not know it yet is to write nothing as nobody. */
+  let isLost = false
   const ask = async (url: string, method: string, form?: { readonly [name: string]: string }) => {
     const spoken = language()
     const response = await fetch(url, {
@@ -113,7 +117,10 @@ export const makeSession = ({ fetch, language, now, session, tokenUrl }: Session
   const lose = () => {
     isRenewable = tokens === undefined
     // Nobody stays nobody, and a sign-in that is under way goes on.
-    if (isSignedIn()) forget()
+    if (!isSignedIn()) return
+    forget()
+    isLost = true
+    onSignedOut()
   }
   const renewOnce = async (): Promise<boolean> => {
     if (!isRenewable) return false
@@ -146,7 +153,7 @@ export const makeSession = ({ fetch, language, now, session, tokenUrl }: Session
   }
   /** What somebody has begun is never done as somebody else. */
   const stillAt = (begun: number) => {
-    if (turn !== begun) throw new Superseded()
+    if (turn !== begun || isLost) throw new Superseded()
   }
   const renew = (): Promise<boolean> => {
     if (renewing !== undefined) return renewing
@@ -186,6 +193,7 @@ export const makeSession = ({ fetch, language, now, session, tokenUrl }: Session
     signIn: async (how) => {
       forget()
       signIns += 1
+      isLost = false
       isRenewable = "password" in how
       if ("token" in how) {
         tokens = { access: how.token, refresh: undefined, renewAt: Infinity }
@@ -219,6 +227,7 @@ export const makeSession = ({ fetch, language, now, session, tokenUrl }: Session
       const isOwn = isRenewable
       const leave = () => {
         forget()
+        isLost = false
         isRenewable = true
       }
       // What may fail to end everywhere has not ended here.
