@@ -35,7 +35,7 @@ export interface Link {
  * The conditions of a list: the values of fields by their paths, each as it is, as a list of which it is one, or by operators of
  * the URL language: `{ price: { ">": 5, "<": 10 }, name: { "~": "kettle" }, state: ["open", "paid"], due: { null: true } }`.
  * `$text` searches texts, `q` the field that names documents, `$query` is a condition of MongoDB, `$logic` is `AND` or `OR`, and
- * `$deleted` is `include` or `only`.
+ * `$deleted` is `include` or `only`. With `OR`, a field that is named as a parameter is, such as `page`, can only be equal.
  * An empty text is no condition, as of an input in which nothing was entered; `{ name: { "=": "" } }` is one.
  *
  * @category models

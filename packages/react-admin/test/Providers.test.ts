@@ -98,6 +98,21 @@ const tags = KernelEngine.make("tags")
   .register(Resource.make(Tag, { methods: ["GET", "POST", "PATCH", "DELETE"] }), { many: ["PATCH", "DELETE"] })
   .enableOpenApi({ title: "Tags", version: "1.0.0" })
 
+/** Its fields have the names of parameters. */
+class Chapter extends Model.Class<Chapter>()("Chapter", {
+  id: Model.id({ prefix: "C" }),
+  title: Schema.String,
+  page: Schema.Int,
+  query: Schema.String.pipe(Model.optional),
+  logic: Schema.Array(Schema.Int).pipe(Model.withDefault(() => [])),
+  count: Schema.Int,
+  cursor: Schema.String
+}) {}
+
+const chapters = KernelEngine.make("chapters")
+  .register(Resource.make(Chapter, { methods: ["GET", "POST", "PATCH", "DELETE"] }), { many: ["PATCH", "DELETE"] })
+  .enableOpenApi({ title: "Chapters", version: "1.0.0" })
+
 const store = Layer.mergeAll(
   EmbeddedStore.layerMemory,
   Jwt.layer,
@@ -364,6 +379,61 @@ describe("The providers", () => {
         assert.strictEqual((await dataProvider.deleteMatching("tags", { batch: { "=": "" } })).count, 1)
         assert.deepStrictEqual(await batchesOf({}), ["one", "two"])
       })
+    }))
+
+  it.effect("find documents by fields that are named as parameters are, page by page, and write them", () =>
+    Effect.gen(function*() {
+      const { baseUrl, repositories } = yield* chapters.test()
+      for (const page of [1, 2, 3, 4, 5]) {
+        const rest = { query: page === 1 ? null : `Q${page}`, logic: [page], count: page, cursor: "c" }
+        yield* repositories.chapters.insert(yield* Model.finalise(Chapter, { title: `Chapter ${page}`, page, ...rest }))
+      }
+      const { dataProvider } = connect({ url: baseUrl })
+      const sort = { field: "title", order: "ASC" } as const
+      const pagesOf = async (filter: { readonly [path: string]: unknown }, meta = {}) =>
+        (await dataProvider.getList("chapters", { filter, sort, meta })).data.map((one) => one["page"])
+      const filters = [
+        [{ page: 3 }, [3]],
+        [{ page: { "=": 3 } }, [3]],
+        [{ page: [2, 3] }, [2, 3]],
+        [{ page: { "[]": [2, 3] } }, [2, 3]],
+        [{ page: { "![]": [2, 3] } }, [1, 4, 5]],
+        [{ page: { "!": 3 } }, [1, 2, 4, 5]],
+        [{ page: { "!": [3] } }, [1, 2, 4, 5]],
+        [{ page: { ">=": 2, "<": 4 } }, [2, 3]],
+        [{ page: { ">": 1, "<=": 2 }, query: { "~": "q" } }, [2]],
+        [{ query: "Q4" }, [4]],
+        [{ query: { "~": "Q." } }, []],
+        [{ query: null }, [1]],
+        [{ query: { null: true } }, [1]],
+        [{ query: { null: false }, page: { "<": 3 } }, [2]],
+        [{ query: { null: false }, id: [] }, []],
+        [{ logic: 4 }, [4]],
+        [{ logic: { "#": 1 }, page: { ">": 4 } }, [5]],
+        [{ count: { ">": 4 } }, [5]],
+        [{ cursor: "c", page: { ">": 2 } }, [3, 4, 5]],
+        [{ page: 3, title: "Chapter 4", $logic: "OR" }, [3, 4]]
+      ] as const
+      for (const [filter, expected] of filters) {
+        assert.deepStrictEqual(yield* Effect.promise(() => pagesOf(filter)), [...expected], JSON.stringify(filter))
+      }
+      yield* failed(pagesOf({ page: { ">": 3 }, title: "Chapter 1", $logic: "OR" }))
+      const pages = yield* Effect.promise(() =>
+        Promise.all([1, 2].map(async (number) => {
+          const asked = { ...page(number, 3), sort, meta: { count: "none" }, filter: { page: { ">": 1 } } } as const
+          return (await dataProvider.getList("chapters", asked)).data.map((one) => one["page"])
+        }))
+      )
+      assert.deepStrictEqual(pages, [[2, 3, 4], [5]])
+      const none = yield* Effect.promise(() =>
+        dataProvider.deleteMatching("chapters", { count: { "<": 3 }, page: [2, 3] })
+      )
+      assert.strictEqual(none.count, 1)
+      const changed = yield* Effect.promise(() =>
+        dataProvider.updateMatching("chapters", { query: { "=": "Q3" } }, { title: "New" })
+      )
+      assert.strictEqual(changed.count, 1)
+      assert.deepStrictEqual(yield* Effect.promise(() => pagesOf({})), [1, 4, 5, 3])
     }))
 
   it.effect("write any number of chosen documents, in parts for which a URL is long enough", () =>

@@ -90,11 +90,11 @@ const providerWith = (
     const count = meta?.count ?? (uncounted.has(conditions) ? "none" : "exact")
     const pages = cursors.get(key) ?? new Map<number, string>()
     const cursor = page === 1 ? "" : pages.get(page)
-    const isFollowed = count === "none" && cursor !== undefined
+    const isFollowed = count === "none" && cursor !== undefined && takes(resource, "cursor")
     if (isFollowed) query.set("cursor", cursor)
     else {
       query.set("page", String(page))
-      if (count !== "exact") query.set("count", count)
+      if (count !== "exact" && takes(resource, "count")) query.set("count", count)
     }
     const response = await answered(resource.path, query, signal).catch((error: unknown) => {
       // What a cursor was of may be gone.
@@ -603,17 +603,20 @@ const formOf = (sent: Json, data: Json, files: ReadonlyArray<FieldDescription>):
   return form
 }
 
-const asked = (
-  { representation }: ResourceDescription,
-  { filter, meta, sort }: Params.List
-): URLSearchParams => {
+/** Whether lists take this parameter: a field of such a name takes its place. */
+const takes = ({ fields }: ResourceDescription, parameter: "count" | "cursor" | "expand" | "fields"): boolean =>
+  !fields.some(({ name }) => name === parameter)
+
+const asked = (resource: ResourceDescription, { filter, meta, sort }: Params.List): URLSearchParams => {
   const query = new URLSearchParams()
-  addFilter(query, filter, { search: representation })
+  addFilter(query, filter, { search: resource.representation })
   if (sort !== undefined && sort.field !== "") {
     query.set("sort_by", `${sort.order === "DESC" ? "-" : ""}${sort.field}`)
   }
-  if (meta?.fields !== undefined) query.set("fields", meta.fields.join(","))
-  if (meta?.expand !== undefined && meta.expand.length > 0) query.set("expand", meta.expand.join(","))
+  if (meta?.fields !== undefined && takes(resource, "fields")) query.set("fields", meta.fields.join(","))
+  if (meta?.expand !== undefined && meta.expand.length > 0 && takes(resource, "expand")) {
+    query.set("expand", meta.expand.join(","))
+  }
   return query
 }
 

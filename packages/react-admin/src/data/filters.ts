@@ -1,5 +1,6 @@
 /** Filters of react-admin as parameters of the URL language. */
 import { isJson, textOf } from "../description/json.ts"
+import { KernelError } from "../KernelError.ts"
 
 /**
  * Adds the parameters of a filter: `{ price: { ">": 5, "<": 10 }, state: "open", $text: "blue" }`. A value without an operator
@@ -12,63 +13,99 @@ export const addFilter = (
   { search }: { readonly search?: string | undefined } = {}
 ): ReadonlyArray<string> => {
   const left = new Set<string>()
+  /** What is said in the store's language, as JSON. */
+  const native: Array<string> = []
+  const add = (path: string, operator: string, value: unknown) => {
+    if (!parameterNames.has(path)) query.append(path, termOf(operator, value))
+    else if ((operator === "=" || operator === "[]") && value !== null) {
+      query.append(`${path}:${listOf(Array.isArray(value) ? value : [value])}`, "")
+    } else if (filter["$logic"] === "OR") {
+      // The store's language stands beside the alternatives, and is none of them.
+      throw new KernelError(400, `${path} has the name of a parameter: as an alternative, it can only be equal`)
+    } else native.push(JSON.stringify({ [path]: nativeOf(operator, value) }))
+  }
   for (const [path, condition] of Object.entries(filter)) {
     if (condition === undefined || condition === "") left.add(path)
-    else if (path === "$text") query.append("query", JSON.stringify({ $text: { $search: textOf(condition) } }))
-    else if (path === "$query") {
-      query.append("query", typeof condition === "string" ? condition : JSON.stringify(condition))
-    } else if (path === "$logic") query.append("logic", textOf(condition))
+    else if (path === "$text") native.push(JSON.stringify({ $text: { $search: textOf(condition) } }))
+    else if (path === "$query") native.push(typeof condition === "string" ? condition : JSON.stringify(condition))
+    else if (path === "$logic") query.append("logic", textOf(condition))
     else if (path === "$deleted") query.append("deleted", textOf(condition))
     else if (path === "q") {
       if (search === undefined) left.add(path)
-      else query.append(search, `~${literal(condition)}`)
+      else add(search, "~", condition)
     } else if (isJson(condition) && !(condition instanceof Date)) {
-      if (!addOperators(query, path, condition)) left.add(path)
+      const said = Object.entries(condition).filter(([operator, value]) =>
+        value !== undefined && (value !== "" || operator === "=" || operator === "!")
+      )
+      for (const [operator, value] of said) add(path, operator, value)
+      if (said.length === 0 || said.length < Object.keys(condition).length) left.add(path)
     } else if (isEmptyList(condition)) {
       // The URL language has no list without an element.
-      query.append("query", JSON.stringify({ [path]: { $in: [] } }))
-    } else if (Array.isArray(condition)) query.append(path, jsonList(condition))
-    else query.append(path, condition === null ? "null" : literal(condition))
+      native.push(JSON.stringify({ [path]: { $in: [] } }))
+    } else add(path, "=", condition)
   }
+  // The parameter can be given once.
+  if (native.length > 0) query.append("query", native.length === 1 ? native.join() : `{"$and":[${native.join()}]}`)
   return [...left]
 }
 
-/** Whether each of the operators says something. */
-const addOperators = (
-  query: URLSearchParams,
-  path: string,
-  operators: { readonly [operator: string]: unknown }
-): boolean => {
-  const said = Object.entries(operators).filter(([operator, value]) =>
-    value !== undefined && (value !== "" || operator === "=" || operator === "!")
-  )
-  for (const [operator, value] of said) {
-    switch (operator) {
-      case "=":
-      case "!":
-        query.append(
-          path,
-          `${operator === "=" ? "" : "!"}${
-            Array.isArray(value) ? jsonList(value) : value === null ? "null" : literal(value)
-          }`
-        )
-        break
-      case "[]":
-      case "![]":
-        query.append(path, `${operator === "[]" ? "" : "!"}${jsonList(Array.isArray(value) ? value : [value])}`)
-        break
-      case "#":
-        query.append(path, `#${textOf(value)}`)
-        break
-      case "null":
-        query.append(path, value === false ? "!null" : "null")
-        break
-      // `>`, `<`, `>=`, `<=` and `~`: the service names what it does not know.
-      default:
-        query.append(path, `${operator}${literal(value)}`)
-    }
+/** The parameters of lists, writes of many and streams, where a field of such a name has no meaning, or may have none. */
+const parameterNames: ReadonlySet<string> = new Set([
+  "page",
+  "page_size",
+  "sort_by",
+  "sort_order",
+  "query",
+  "logic",
+  "fields",
+  "expand",
+  "cursor",
+  "count",
+  "all",
+  "dry_run",
+  "offset",
+  "live"
+])
+
+/** The value of a parameter. */
+const termOf = (operator: string, value: unknown): string => {
+  switch (operator) {
+    case "=":
+    case "!":
+      return `${operator === "=" ? "" : "!"}${
+        Array.isArray(value) ? listOf(value) : value === null ? "null" : literal(value)
+      }`
+    case "[]":
+    case "![]":
+      return `${operator === "[]" ? "" : "!"}${listOf(Array.isArray(value) ? value : [value])}`
+    case "#":
+      return `#${textOf(value)}`
+    case "null":
+      return value === false ? "!null" : "null"
+    // `>`, `<`, `>=`, `<=` and `~`: the service names what it does not know.
+    default:
+      return `${operator}${literal(value)}`
   }
-  return said.length > 0 && said.length === Object.keys(operators).length
+}
+
+const nativeOperators: ReadonlyMap<string, string> = new Map([
+  ["=", "$eq"],
+  ["!", "$ne"],
+  [">", "$gt"],
+  [">=", "$gte"],
+  ["<", "$lt"],
+  ["<=", "$lte"],
+  ["#", "$size"]
+])
+
+/** A condition in the store's language. */
+const nativeOf = (operator: string, value: unknown): { readonly [operator: string]: unknown } => {
+  if (operator === "null") return value === false ? { $ne: null } : { $eq: null }
+  if (operator === "~") return { $regex: textOf(value).replaceAll(/[$()*+.?[\\\]^{|}]/gu, "\\$&"), $options: "i" }
+  if (operator === "![]" || (operator === "!" && Array.isArray(value))) {
+    return { $nin: Array.isArray(value) ? value : [value] }
+  }
+  return { [nativeOperators.get(operator) ?? operator]: value }
 }
 
 const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0
@@ -81,4 +118,4 @@ const literal = (value: unknown): string =>
     ? literal(value.toISOString())
     : textOf(value)
 
-const jsonList = (values: ReadonlyArray<unknown>): string => `[${values.map(literal).join(",")}]`
+const listOf = (values: ReadonlyArray<unknown>): string => `[${values.map(literal).join(",")}]`
