@@ -5,6 +5,7 @@
  */
 import { type Call, type Caller, makeCaller } from "./calls/caller.ts"
 import { Superseded } from "./calls/errors.ts"
+import { makeKeys } from "./calls/idempotencyKeys.ts"
 import { makeSession, type Session } from "./calls/session.ts"
 import { makeDataProvider } from "./data/dataProvider.ts"
 import type { ServiceDescription } from "./Description.ts"
@@ -105,13 +106,21 @@ export const connect = (options: ConnectOptions): KernelConnection => {
       return path === undefined ? undefined : `${base}${path}`
     }
   })
-  const caller: Caller = makeCaller({ url, fetch, session, language: () => language, wait })
+  let latestRead: ReadDocument | undefined
+  const withKey = makeKeys({
+    now: () => Date.now(),
+    takesKey: (method, path) => latestRead?.takesKey(method, path) === true
+  })
+  const caller: Caller = makeCaller({ url, fetch, session, language: () => language, wait, withKey })
   const document = (signal?: AbortSignal): Promise<ReadDocument> => {
     const reading = read ??= caller.json({ path: documentPath, signal }).then((json) => readDocument(jsonObject(json)))
-    void reading.catch(() => {
-      if (read === reading) read = undefined
-    })
+    void keepRead(reading)
     return reading
+  }
+  const keepRead = async (reading: Promise<ReadDocument>): Promise<void> => {
+    const found = await reading.catch(() => undefined)
+    latestRead = found ?? latestRead
+    if (found === undefined && read === reading) read = undefined
   }
   const describeNow = async (signal?: AbortSignal): Promise<ServiceDescription> => {
     // What is read in several requests is of one caller.

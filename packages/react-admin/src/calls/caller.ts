@@ -30,12 +30,14 @@ export interface Caller {
 }
 
 /** Makes the caller of a service. */
-export const makeCaller = ({ fetch, language, session, url, wait }: {
+export const makeCaller = ({ fetch, language, session, url, wait, withKey }: {
   readonly url: string
   readonly fetch: typeof globalThis.fetch
   readonly session: Session
   readonly language: () => string | undefined
   readonly wait: (milliseconds: number, signal?: AbortSignal) => Promise<void>
+  /** Sends a call, with a key if it is a write that takes one. */
+  readonly withKey: (call: Call, send: (call: Call) => Promise<Response>) => Promise<Response>
 }): Caller => {
   const base = url.replace(/\/$/u, "")
   const urlOf = (path: string, query?: URLSearchParams) =>
@@ -77,7 +79,7 @@ export const makeCaller = ({ fetch, language, session, url, wait }: {
     return response
   }
   const callerAt = (turn: () => number): Caller => {
-    const send = (call: Call) => sendAt(call, turn())
+    const send = (call: Call) => withKey(call, (keyed) => sendAt(keyed, turn()))
     return {
       send,
       urlOf,

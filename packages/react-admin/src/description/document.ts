@@ -40,6 +40,8 @@ export interface ReadDocument {
   readonly labels: Json
   /** The path at which tokens are issued. */
   readonly tokenPath: string | undefined
+  /** Whether a write takes an `Idempotency-Key`. */
+  readonly takesKey: (method: string, path: string) => boolean
   /** Follows a reference to a component, and the alternatives of a value that may be `null`. */
   readonly resolve: (schema: unknown) => Json
 }
@@ -98,9 +100,29 @@ export const readDocument = (document: Json): ReadDocument => {
     monitoring: document["x-monitoring"] === undefined ? undefined : jsonTexts(document["x-monitoring"]),
     labels: jsonObject(document["x-labels"]),
     tokenPath,
+    takesKey: keyedIn(Array.from(registrations.values()).flatMap((operations) => [...operations.values()])),
     resolve
   }
 }
+
+const keyedIn = (operations: ReadonlyArray<Operation>): ReadDocument["takesKey"] => {
+  const keyed = operations.filter(({ parameters }) =>
+    parameters.some((one) => one.in === "header" && one.name.toLowerCase() === "idempotency-key")
+  )
+  const paths = new Set(operations.map(({ method, path }) => `${method} ${path}`))
+  return (method, path) => {
+    const parts = path.split("/")
+    return keyed.some((operation) =>
+      operation.method === method &&
+      // A path of its own is not that of a document.
+      (operation.path === path || !paths.has(`${method} ${path}`) && isAt(operation.path.split("/"), parts))
+    )
+  }
+}
+
+/** Whether a path is one of these, of which a part in braces is any. */
+const isAt = (template: ReadonlyArray<string>, parts: ReadonlyArray<string>): boolean =>
+  template.length === parts.length && template.every((part, i) => part === parts[i] || part.startsWith("{"))
 
 const hasJson = (types: ReadonlyArray<string>): boolean => types.length === 0 || types.includes("application/json")
 
