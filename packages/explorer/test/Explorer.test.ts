@@ -360,6 +360,20 @@ inBrowser("The explorer", (open) => {
         await page.getByLabel("Name *").fill("Poems")
         await page.getByRole("button", { name: "Create" }).click()
         await page.getByText("There is a document of this identifier").waitFor()
+        // A problem of what the form has no input for is said above it.
+        const errors = [
+          { field: "name", message: "Name is taken" },
+          { field: "Idempotency-Key", message: "Idempotency-Key is required" },
+          { field: "name.0", message: "Name has an accent" }
+        ]
+        await page.route(
+          "**/genres",
+          (route) => route.fulfill({ status: 400, json: { message: "The request is not valid", errors } }),
+          { times: 1 }
+        )
+        await page.getByRole("button", { name: "Create" }).click()
+        await page.getByText("Name is taken", { exact: true }).waitFor()
+        await page.getByText("One field needs another look. Idempotency-Key is required Name has an accent").waitFor()
       })
       assert.strictEqual((yield* editor.genres.get({ params: { id: "crime" } })).name, "Crime")
       yield* Effect.promise(async () => {

@@ -20,7 +20,11 @@ interface ActionDialogProps {
 export const ActionDialog = ({ action, onClose, onDone, run }: ActionDialogProps) => {
   const translate = useTranslate()
   const empty = useMemo(() => defaultsOf(action.arguments), [action])
-  const { form, problem, refuse, setProblem } = useDocumentForm(undefined, action.arguments, empty)
+  const { form, problem, refuse, setProblem } = useDocumentForm({
+    fields: action.arguments,
+    document: empty,
+    isNew: true
+  })
   const [isBusy, setBusy] = useState(false)
   const [answer, setAnswer] = useState<{ readonly data: unknown }>()
   const execute = async () => {

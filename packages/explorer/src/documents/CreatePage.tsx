@@ -27,11 +27,12 @@ export const CreatePage = () => {
   const { dataProvider } = useConnection()
   const { fields, label, labelPlural, may, name } = useDescribed()
   const empty = useMemo(() => defaultsOf(fields), [fields])
-  const { begin, form, isChanged, isRestored, problem, refuse, setProblem } = useDocumentForm(
-    `${name}/create`,
+  const { begin, form, isChanged, isRestored, problem, refuse, setProblem } = useDocumentForm({
+    key: `${name}/create`,
     fields,
-    empty
-  )
+    document: empty,
+    isNew: true
+  })
   const [isBusy, setBusy] = useState(false)
   const inputs = useRef<HTMLFormElement>(null)
   useEffect(() => {

@@ -24,11 +24,12 @@ export const EditForm = ({ document, isDeleted, isEditable, onSaved }: EditFormP
   const { dataProvider } = useConnection()
   const resource = useDescribed()
   const { fields, isVersioned, name } = resource
-  const { base, begin, form, isChanged, isRestored, problem, refuse, setProblem } = useDocumentForm(
-    `${name}/${document.id}`,
+  const { base, begin, form, isChanged, isRestored, problem, refuse, setProblem } = useDocumentForm({
+    key: `${name}/${document.id}`,
     fields,
-    document
-  )
+    document,
+    isNew: false
+  })
   const [theirs, setTheirs] = useState<Document>()
   const [isBusy, setBusy] = useState(false)
 

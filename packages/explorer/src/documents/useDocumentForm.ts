@@ -3,18 +3,26 @@ import { useCallback, useEffect, useRef, useState } from "react"
 import { useTranslate } from "react-admin"
 import { useForm } from "react-hook-form"
 import { changesOf } from "../data/documents.ts"
+import { sentenceOf } from "../data/sentences.ts"
+import { isShownAt } from "../inputs/problems.ts"
 import { type Draft, draftOf, hasDrafts, keepDraft } from "./drafts.ts"
 
 interface Values {
   readonly [field: string]: unknown
 }
 
-/** A form that keeps what was entered until it is saved or discarded; without a key, until it is closed. */
-export const useDocumentForm = (
-  key: string | undefined,
-  fields: ReadonlyArray<FieldDescription>,
-  document: Values
-) => {
+interface FormOptions {
+  /** What the form is kept by until it is saved or discarded; without it, until it is closed. */
+  readonly key?: string
+  readonly fields: ReadonlyArray<FieldDescription>
+  /** What it begins with. */
+  readonly document: Values
+  /** Whether it is of what is not there yet. */
+  readonly isNew: boolean
+}
+
+/** A form that keeps what was entered. */
+export const useDocumentForm = ({ document, fields, isNew, key }: FormOptions) => {
   const translate = useTranslate()
   const [kept] = useState(() => key === undefined ? undefined : draftOf(key))
   const [base, setBase] = useState<Values>(kept?.base ?? document)
@@ -62,22 +70,20 @@ export const useDocumentForm = (
     reset(values)
   }, [fields, keep, reset])
 
-  /** Shows what the service says is wrong: at each field, and above the form what is about none. */
+  /** Shows what the service says is wrong: at each field, and above the form what is about none that it has. */
   const refuse = (error: unknown) => {
     const problems = error instanceof KernelError ? Object.entries(error.body.errors) : []
-    const first = problems.find(([path]) => path !== "root.serverError")
+    const shown = problems.filter(([path]) => isShownAt(fields, path, isNew))
     clearErrors()
-    for (const [path, message] of problems) {
-      if (path !== "root.serverError") setError(path, { type: "server", message })
-    }
-    const others = problems.filter(([path]) => path === "root.serverError").map(([, message]) => message)
-    const message = error instanceof Error ? error.message : String(error)
-    // The service's sentence repeats what now stands at each field.
-    const count = problems.length - others.length
+    for (const [path, message] of shown) setError(path, { type: "server", message })
+    const others = problems.filter((problem) => !shown.includes(problem)).map(([, message]) => message)
     setProblem(
-      [...new Set([count === 0 ? message : translate("explorer.form.problems", { smart_count: count }), ...others])]
-        .join(" ")
+      shown.length === 0
+        ? sentenceOf(error)
+        // The service's sentence repeats what now stands at each field.
+        : [...new Set([translate("explorer.form.problems", { smart_count: shown.length }), ...others])].join(" ")
     )
+    const [first] = shown
     if (first !== undefined) setFocus(first[0])
   }
 

@@ -8,6 +8,7 @@ import { JsonInput } from "./JsonInput.tsx"
 import { ListInput } from "./ListInput.tsx"
 import { ModelInput } from "./ModelInput.tsx"
 import { OneInput } from "./OneInput.tsx"
+import { isEntered } from "./problems.ts"
 import { ReadOnly } from "./ReadOnly.tsx"
 
 interface FieldsProps {
@@ -24,9 +25,7 @@ const isWide = ({ type, items }: FieldDescription): boolean =>
 
 /** The inputs of a model's fields, beside each other where there is room. Those that nobody sets are shown where they are. */
 export const Fields = ({ fields, isDisabled = false, isNew = false, source = "" }: FieldsProps) => {
-  const isSet = (field: FieldDescription) =>
-    // A form would find what every object has by such a name.
-    !(field.name in Object.prototype) && (isNew ? field.isSetOnCreate : field.isSetOnUpdate)
+  const isSet = (field: FieldDescription) => isEntered(field, isNew)
   const shown = fields.filter((field) => isSet(field) || !(isNew || field.isWriteOnly))
   return (
     <Box

@@ -1,4 +1,26 @@
+import type { FieldDescription } from "@appkernel/react-admin"
 import { isObject, valueAt } from "../data/documents.ts"
+
+/** Whether somebody enters a field in a form. */
+export const isEntered = (field: FieldDescription, isNew: boolean): boolean =>
+  // A form would find what every object has by such a name.
+  !(field.name in Object.prototype) && (isNew ? field.isSetOnCreate : field.isSetOnUpdate)
+
+/** Whether a form of these fields has an input that shows the problem of a path. */
+export const isShownAt = (fields: ReadonlyArray<FieldDescription>, path: string, isNew: boolean): boolean => {
+  const [name, ...rest] = path.split(".")
+  const field = fields.find((one) => one.name === name)
+  return field !== undefined && isEntered(field, isNew) && isShownWithin(field, rest)
+}
+
+const isShownWithin = ({ fields, items, type }: FieldDescription, [first, ...rest]: ReadonlyArray<string>): boolean => {
+  if (first === undefined || type === "json" || (type === "list" && items === undefined)) return true
+  // The parts of a new document are entered as those of any.
+  if (fields !== undefined) return isShownAt(fields, [first, ...rest].join("."), false)
+  // A model, and a file, in a list show no problem of themselves.
+  return items !== undefined && /^\d+$/u.test(first) && items.file === undefined &&
+    (rest.length > 0 || items.type !== "model") && isShownWithin(items, rest)
+}
 
 /** The message of the problem of a whole list or model, whose parts may have their own. */
 export const problemAt = (errors: object, source: string): string | undefined => {
