@@ -10,6 +10,9 @@ const isBusy = (error: unknown): boolean =>
 export const isRefused = (error: unknown): boolean =>
   error instanceof KernelError && [401, 403, 404].includes(error.status)
 
+/** Whether nobody is signed in any more, which the form to sign in says. */
+export const isSignedOut = (error: unknown): boolean => error instanceof KernelError && error.status === 401
+
 /** Whether the service does not do this, however often it is asked. */
 export const isFinal = (error: unknown): boolean =>
   error instanceof KernelError && error.status >= 400 && error.status < 500 && error.status !== 429

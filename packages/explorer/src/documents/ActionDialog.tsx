@@ -1,12 +1,15 @@
 import type { ActionDescription } from "@appkernel/react-admin"
 import { Alert, Box, Button, Dialog, DialogActions, DialogContent, DialogContentText, DialogTitle } from "@mui/material"
 import { type SyntheticEvent, useMemo, useState } from "react"
-import { useTranslate } from "react-admin"
+import { useNotify, useTranslate } from "react-admin"
 import { FormProvider } from "react-hook-form"
 import { isObject, sentOf } from "../data/documents.ts"
+import { isSignedOut } from "../data/retry.ts"
+import { sentenceOf } from "../data/sentences.ts"
 import { textOf } from "../data/text.ts"
 import { defaultsOf } from "../inputs/defaults.ts"
 import { Fields } from "../inputs/Input.tsx"
+import { useIsLeft } from "../parts/useIsLeft.ts"
 import { useDocumentForm } from "./useDocumentForm.ts"
 
 interface ActionDialogProps {
@@ -20,22 +23,28 @@ interface ActionDialogProps {
 export const ActionDialog = ({ action, onClose, onDone, run }: ActionDialogProps) => {
   const translate = useTranslate()
   const empty = useMemo(() => defaultsOf(action.arguments), [action])
-  const { form, problem, refuse, setProblem } = useDocumentForm({
+  const { form, isChanged, problem, refuse, setProblem } = useDocumentForm({
     fields: action.arguments,
     document: empty,
     isNew: true
   })
   const [isBusy, setBusy] = useState(false)
+  const notify = useNotify()
+  const isLeft = useIsLeft()
   const [answer, setAnswer] = useState<{ readonly data: unknown }>()
   const execute = async () => {
     if (!await form.trigger()) return
     setBusy(true)
     setProblem(undefined)
     try {
-      setAnswer(await run(sentOf(action.arguments, form.getValues())))
+      const answered = await run(sentOf(action.arguments, form.getValues()))
       onDone()
+      // Who has left the dialog is told as well.
+      if (isLeft.current) notify(`${action.label}: ${translate("explorer.actions.done")}`, { type: "success" })
+      else setAnswer(answered)
     } catch (error) {
-      refuse(error)
+      if (!isLeft.current) refuse(error)
+      else if (!isSignedOut(error)) notify(`${action.label}: ${sentenceOf(error)}`, { type: "error" })
     } finally {
       setBusy(false)
     }
@@ -46,7 +55,13 @@ export const ActionDialog = ({ action, onClose, onDone, run }: ActionDialogProps
     void execute()
   }
   return (
-    <Dialog open onClose={onClose} fullWidth maxWidth="sm">
+    // Neither Escape nor a click beside it loses what is entered, or what becomes of it.
+    <Dialog
+      open
+      onClose={() => !isBusy && (!isChanged || answer !== undefined) && onClose()}
+      fullWidth
+      maxWidth="sm"
+    >
       <FormProvider {...form}>
         <form noValidate onSubmit={submit}>
           <DialogTitle>{action.label}</DialogTitle>

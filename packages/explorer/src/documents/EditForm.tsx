@@ -7,6 +7,7 @@ import { useConnection, useDescribed } from "../data/Description.tsx"
 import { changesOf, type Document, leftOf } from "../data/documents.ts"
 import { Fields } from "../inputs/Input.tsx"
 import { ReadOnly } from "../inputs/ReadOnly.tsx"
+import { useIsLeft } from "../parts/useIsLeft.ts"
 import { Conflict } from "./Conflict.tsx"
 import { useDocumentForm } from "./useDocumentForm.ts"
 
@@ -47,13 +48,7 @@ export const EditForm = ({ document, isDeleted, isEditable, onSaved }: EditFormP
   }, [begin, document, isChanged])
 
   // Who has signed out has left it.
-  const isLeft = useRef(false)
-  useEffect(() => {
-    isLeft.current = false
-    return () => {
-      isLeft.current = true
-    }
-  }, [])
+  const isLeft = useIsLeft()
 
   const write = async (from: Document, values: { readonly [field: string]: unknown }) => {
     if (!await form.trigger()) return
