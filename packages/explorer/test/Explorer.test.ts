@@ -203,6 +203,24 @@ inBrowser("The explorer", (open) => {
         await page.getByRole("heading", { name: "Good coffee" }).waitFor()
 
         await page.getByRole("button", { name: "Print more" }).click()
+        await page.getByLabel("Copies *").fill("2")
+        // Neither a click beside it nor Escape loses what is entered, or what the action answers.
+        const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+        await page.route("**/reprint", async (route) => {
+          asked.resolve()
+          await answered.promise
+          await route.fulfill({ status: 409, json: { message: "The press is broken" } })
+        }, { times: 1 })
+        const leave = async () => {
+          await page.mouse.click(5, 5)
+          await page.keyboard.press("Escape")
+        }
+        await leave()
+        await page.getByRole("button", { name: "Run" }).click()
+        await asked.promise
+        await leave()
+        answered.resolve()
+        await page.getByText("The press is broken").waitFor()
         await page.getByLabel("Copies *").fill("0")
         await page.getByRole("button", { name: "Run" }).click()
         await page.getByText("1 field needs").or(page.getByText("One field needs")).first().waitFor()
@@ -230,6 +248,27 @@ inBrowser("The explorer", (open) => {
       })
       const [kept] = yield* repositories.books.find()
       assert.deepStrictEqual([kept?.title, kept?.price, kept?.chapters.length], ["Coffee", 7.5, 2])
+
+      // Of several documents, one is refused, which stays chosen.
+      const { result: needed } = yield* editor.authors.create({ payload: { name: "Bob Author" } })
+      yield* editor.authors.create({ payload: { name: "Cid Author" } })
+      yield* Effect.promise(async () => {
+        await page.route(
+          `**/authors/${needed}`,
+          (route) => route.fulfill({ status: 409, json: { message: "Bob is still needed" } }),
+          { times: 1 }
+        )
+        await explorer.goTo(`#/authors?filter=${encodeURIComponent("{}")}`)
+        await page.getByLabel("3 documents").waitFor()
+        await page.locator("thead").getByRole("checkbox").click()
+        await page.getByRole("button", { name: "Delete" }).click()
+        await page.getByRole("button", { name: "Delete 3 documents" }).click()
+        await page.getByText("Only 2 of 3 have been deleted. Bob is still needed").waitFor()
+        await page.getByText("This is about 1 Author").waitFor()
+        await page.getByRole("button", { name: "Delete 1 document" }).click()
+        await page.getByText("1 document deleted").waitFor()
+      })
+      assert.strictEqual((yield* editor.authors.list())._items.length, 0)
       assert.deepStrictEqual(explorer.problems, [])
     }))
 

@@ -216,7 +216,8 @@ export interface KernelDataProvider {
   ) => Promise<{ data: T }>
   /**
    * Changes all or none where the service can, and otherwise one after the other. More than fit into a URL, about a hundred, are
-   * changed in parts, of each of which it is all or none.
+   * changed in parts, of each of which it is all or none. Fails with a `KernelPartialWrites` if some were not changed. Those that are
+   * gone are left out.
    */
   readonly updateMany: (resource: string, params: Params.UpdateMany) => Promise<{ data: Array<string | number> }>
   /** Fails with a `KernelConflict` as `update` does. */
@@ -224,7 +225,7 @@ export interface KernelDataProvider {
     resource: string,
     params: Params.Delete
   ) => Promise<{ data: T }>
-  /** Deletes as `updateMany` changes. */
+  /** Deletes as `updateMany` changes. Those that are gone count as deleted. */
   readonly deleteMany: (resource: string, params: Params.Many) => Promise<{ data: Array<string | number> }>
   /** The changes of a document, the latest first; `next` is the `before` of those that follow. */
   readonly history: (

@@ -64,3 +64,20 @@ export class KernelConflict extends KernelError {
     this.etag = etag
   }
 }
+
+/**
+ * Occurs when several documents were to be written, and some were not: `done` are the identifiers of those that are, `left` of those
+ * that can be tried again. The status, the message and the problems are those of the first refusal, or of the failure that ended it.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class KernelPartialWrites extends KernelError {
+  readonly done: ReadonlyArray<string | number>
+  readonly left: ReadonlyArray<string | number>
+  constructor(error: KernelError, done: KernelPartialWrites["done"], left: KernelPartialWrites["left"]) {
+    super(error.status, error.message, error.body, { cause: error })
+    this.done = done
+    this.left = left
+  }
+}

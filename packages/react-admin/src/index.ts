@@ -23,5 +23,5 @@ export type {
   Params,
   Revision
 } from "./KernelDataProvider.ts"
-export { KernelConflict, KernelError, KernelPartialWrite } from "./KernelError.ts"
+export { KernelConflict, KernelError, KernelPartialWrite, KernelPartialWrites } from "./KernelError.ts"
 export type { KernelI18nProvider, Language, Messages } from "./KernelI18nProvider.ts"

@@ -1,5 +1,12 @@
 /** What the providers do with a service that runs, for callers of three kinds. */
-import { type Change, connect, KernelConflict, type KernelConnection, KernelError } from "@appkernel/react-admin"
+import {
+  type Change,
+  connect,
+  KernelConflict,
+  type KernelConnection,
+  KernelError,
+  KernelPartialWrites
+} from "@appkernel/react-admin"
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
@@ -96,6 +103,10 @@ class Tag extends Model.Class<Tag>()("Tag", { id: Model.id({ prefix: "G" }), bat
 
 const tags = KernelEngine.make("tags")
   .register(Resource.make(Tag, { methods: ["GET", "POST", "PATCH", "DELETE"] }), { many: ["PATCH", "DELETE"] })
+  .enableOpenApi({ title: "Tags", version: "1.0.0" })
+
+const single = KernelEngine.make("tags")
+  .register(Resource.make(Tag, { methods: ["GET", "POST", "PATCH", "DELETE"] }))
   .enableOpenApi({ title: "Tags", version: "1.0.0" })
 
 /** Its fields have the names of parameters. */
@@ -459,6 +470,47 @@ describe("The providers", () => {
         assert.sameMembers((await dataProvider.deleteMany("tags", { ids })).data, [first!, last!])
       })
       assert.isTrue(asked.length > 3 && asked.every((length) => length < 6_500), asked.join())
+    }))
+
+  it.effect("go on with the others where one document is refused or gone, and tell which were written", () =>
+    Effect.gen(function*() {
+      const { baseUrl } = yield* single.test()
+      let refused: string | number | undefined
+      let status = 409
+      const { dataProvider } = connect({
+        url: baseUrl,
+        fetch: (input, init) => {
+          const { method, url } = new Request(input, init)
+          return method !== "GET" && refused !== undefined && url.endsWith(`/${refused}`)
+            ? Promise.resolve(Response.json({ message: "It is needed" }, { status }))
+            : fetch(input, init)
+        }
+      })
+      yield* Effect.promise(async () => {
+        const created = async (batch: string) => (await dataProvider.create("tags", { data: { batch } })).data.id
+        const outcomeOf = (written: Promise<{ readonly data: ReadonlyArray<string | number> }>) =>
+          written.then(
+            ({ data }) => data,
+            (error: unknown) =>
+              error instanceof KernelPartialWrites ? [error.status, error.message, error.done, error.left] : error
+          )
+        const remove = (ids: ReadonlyArray<string | number>) => outcomeOf(dataProvider.deleteMany("tags", { ids }))
+        const change = (ids: ReadonlyArray<string | number>) =>
+          outcomeOf(dataProvider.updateMany("tags", { ids, data: { batch: "new" } }))
+        const ids = [await created("a"), await created("b"), await created("c"), await created("d")]
+        const [a, b, c, d] = ids
+        refused = b
+        assert.deepStrictEqual(await change(ids), [409, "It is needed", [a, c, d], [b]])
+        await dataProvider.delete("tags", { id: a! })
+        // Who wants it gone has that; who wants it changed has nothing to change.
+        assert.deepStrictEqual(await change([a!, c!]), [c])
+        assert.deepStrictEqual(await remove([a!, b!, c!]), [409, "It is needed", [a, c], [b]])
+        // What fails for all is not asked for all.
+        status = 503
+        assert.deepStrictEqual(await remove([b!, d!]), [503, "It is needed", [], [b, d]])
+        refused = undefined
+        assert.deepStrictEqual(await remove([a!, b!, c!, d!]), [a, b, c, d])
+      })
     }))
 
   it.effect("send a time that differs from the one before", () =>

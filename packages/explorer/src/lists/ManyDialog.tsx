@@ -1,4 +1,4 @@
-import type { FieldDescription } from "@appkernel/react-admin"
+import { type FieldDescription, KernelPartialWrites } from "@appkernel/react-admin"
 import {
   Alert,
   Autocomplete,
@@ -19,9 +19,11 @@ import { useListContext, useNotify, useTranslate } from "react-admin"
 import { FormProvider, useForm, useWatch } from "react-hook-form"
 import { useConnection, useDescribed } from "../data/Description.tsx"
 import { isOfFiles, plain } from "../data/documents.ts"
+import { isSignedOut } from "../data/retry.ts"
 import { sentenceOf } from "../data/sentences.ts"
 import { defaultsOf } from "../inputs/defaults.ts"
 import { Input } from "../inputs/Input.tsx"
+import { useIsLeft } from "../parts/useIsLeft.ts"
 
 interface ManyDialogProps {
   readonly does: "update" | "delete"
@@ -36,7 +38,8 @@ export const ManyDialog = ({ does, ids, onClose }: ManyDialogProps) => {
   const notify = useNotify()
   const { dataProvider } = useConnection()
   const { fields, label, labelPlural, may, name } = useDescribed()
-  const { filterValues, onUnselectItems, refetch } = useListContext()
+  const { filterValues, onSelect, onUnselectItems, refetch, selectedIds } = useListContext()
+  const isLeft = useIsLeft()
   const form = useForm<{ readonly [field: string]: unknown }>({ defaultValues: {} })
   const [field, setField] = useState<FieldDescription | null>(null)
   const [isEmptied, setEmptied] = useState(false)
@@ -76,13 +79,28 @@ export const ManyDialog = ({ does, ids, onClose }: ManyDialogProps) => {
       })
       onClose()
     } catch (error) {
-      setProblem(sentenceOf(error))
+      const sentences = [sentenceOf(error)]
+      if (error instanceof KernelPartialWrites && ids !== undefined) {
+        const left = new Set(error.left.map(String))
+        onSelect(selectedIds.filter((id) => left.has(String(id))))
+        void refetch()
+        if (error.done.length > 0) {
+          sentences.unshift(translate(`explorer.many.${does === "update" ? "changed" : "deleted"}Part`, {
+            done: error.done.length,
+            count: ids.length
+          }))
+        }
+      }
+      // Who has left the dialog is told as well.
+      if (!isLeft.current) setProblem(sentences.join(" "))
+      else if (!isSignedOut(error)) notify(sentences.join(" "), { type: "error" })
     } finally {
       setBusy(false)
     }
   }
   return (
-    <Dialog open onClose={onClose} fullWidth maxWidth="sm">
+    // Neither Escape nor a click beside it loses what is entered, or what becomes of it.
+    <Dialog open onClose={() => !isBusy && field === null && onClose()} fullWidth maxWidth="sm">
       <DialogTitle>
         {translate(`explorer.many.${does === "update" ? "changeTitle" : "deleteTitle"}`, { name: labelPlural })}
       </DialogTitle>

@@ -138,7 +138,9 @@ export const english = {
     changeCount: "Change %{smart_count} document |||| Change %{smart_count} documents",
     deleteCount: "Delete %{smart_count} document |||| Delete %{smart_count} documents",
     changed: "%{smart_count} document changed |||| %{smart_count} documents changed",
-    deleted: "%{smart_count} document deleted |||| %{smart_count} documents deleted"
+    deleted: "%{smart_count} document deleted |||| %{smart_count} documents deleted",
+    changedPart: "Only %{done} of %{count} have been changed.",
+    deletedPart: "Only %{done} of %{count} have been deleted."
   },
   tabs: { document: "Document", related: "Related", history: "History", json: "JSON" },
   form: {

@@ -309,7 +309,9 @@ export const german = {
       changeCount: "%{smart_count} Dokument ändern |||| %{smart_count} Dokumente ändern",
       deleteCount: "%{smart_count} Dokument löschen |||| %{smart_count} Dokumente löschen",
       changed: "%{smart_count} Dokument geändert |||| %{smart_count} Dokumente geändert",
-      deleted: "%{smart_count} Dokument gelöscht |||| %{smart_count} Dokumente gelöscht"
+      deleted: "%{smart_count} Dokument gelöscht |||| %{smart_count} Dokumente gelöscht",
+      changedPart: "Nur %{done} von %{count} sind geändert.",
+      deletedPart: "Nur %{done} von %{count} sind gelöscht."
     },
     tabs: { document: "Dokument", related: "Verweise", history: "Verlauf", json: "JSON" },
     form: {

@@ -21,7 +21,7 @@ import type {
   Params,
   Revision
 } from "../KernelDataProvider.ts"
-import { KernelConflict, KernelError, KernelPartialWrite } from "../KernelError.ts"
+import { KernelConflict, KernelError, KernelPartialWrite, KernelPartialWrites } from "../KernelError.ts"
 import { followChanges, isFinal } from "./changes.ts"
 import { csvOf } from "./csv.ts"
 import { atFileField, chosenFiles, isFileField, writeFiles } from "./files.ts"
@@ -273,11 +273,22 @@ const providerWith = (
     }
     if (Object.keys(filter).length === 0) query.set("all", "true")
     if (dryRun) query.set("dry_run", "true")
-    const ids = [...new Set(jsonList(filter["id"]))]
+    const ids = [...new Set(jsonList(filter["id"]).map(idOf).filter((id) => id !== undefined))]
     if (query.toString().length > maxQuery && ids.length > 1 && filter["$logic"] !== "OR") {
       const middle = Math.ceil(ids.length / 2)
-      const first = await many(resource, method, { ...filter, id: ids.slice(0, middle) }, { body, dryRun })
-      const rest = await many(resource, method, { ...filter, id: ids.slice(middle) }, { body, dryRun })
+      const [own, others] = [ids.slice(0, middle), ids.slice(middle)]
+      const first = await many(resource, method, { ...filter, id: own }, { body, dryRun }).catch((error: unknown) =>
+        Promise.reject(error instanceof KernelPartialWrites ? withPart(error, [], others) : error)
+      )
+      const rest = await many(resource, method, { ...filter, id: others }, { body, dryRun }).catch((error: unknown) =>
+        Promise.reject(
+          error instanceof KernelPartialWrites
+            ? withPart(error, first.ids, [])
+            : error instanceof KernelError && error.status !== 401 && !dryRun
+            ? new KernelPartialWrites(error, first.ids, others)
+            : error
+        )
+      )
       return { count: first.count + rest.count, ids: [...first.ids, ...rest.ids] }
     }
     const answer = jsonObject(await caller.json({ method, path: resource.path, query, body }))
@@ -291,7 +302,7 @@ const providerWith = (
     if (resource.may.updateMany && ids.length > 0) {
       return { data: [...(await many(resource, "PATCH", { id: ids }, { body })).ids] }
     }
-    return { data: await each(ids, (id) => update(name, { id, data })) }
+    return { data: await each(ids, (id) => update(name, { id, data }), "left out") }
   }
 
   const remove = async <T extends KernelRecord>(name: string, { id, previousData }: Params.Delete) => {
@@ -341,7 +352,7 @@ const providerWith = (
       if (resource.may.deleteMany && ids.length > 0) {
         return { data: [...(await many(resource, "DELETE", { id: ids })).ids] }
       }
-      return { data: await each(ids, (id) => remove(name, { id })) }
+      return { data: await each(ids, (id) => remove(name, { id }), "done") }
     },
     history: async (name, id, { before, pageSize } = {}) => {
       const query = new URLSearchParams()
@@ -650,15 +661,41 @@ const writtenOf = async (response: Response, sent: Json, known?: string | number
     : withTag(recordOf(body), response)
 }
 
+const withPart = (
+  { cause, done, left }: KernelPartialWrites,
+  before: KernelPartialWrites["done"],
+  after: KernelPartialWrites["left"]
+): unknown =>
+  cause instanceof KernelError ? new KernelPartialWrites(cause, [...before, ...done], [...left, ...after]) : cause
+
+/** Writes documents one after the other, also after one that was refused. `gone` is what one is that is not there. */
 const each = async (
   ids: ReadonlyArray<string | number>,
-  run: (id: string | number) => Promise<unknown>
+  run: (id: string | number) => Promise<unknown>,
+  gone: "done" | "left out"
 ): Promise<Array<string | number>> => {
   const done: Array<string | number> = []
-  for (const id of ids) {
-    // oxlint-disable-next-line eslint/no-await-in-loop -- what fails leaves those that followChanges as they are
-    await run(id)
-    done.push(id)
+  const left: Array<string | number> = []
+  let refusal: KernelError | undefined
+  for (const [i, id] of ids.entries()) {
+    // oxlint-disable-next-line eslint/no-await-in-loop -- each is a request of its own
+    const error: unknown = await run(id).then(() => undefined, (cause: unknown) => cause)
+    // What somebody has begun ends with their sign-in.
+    if (error !== undefined && (!(error instanceof KernelError) || error.status === 401)) throw error
+    const isGone = error?.status === 404
+    if (error === undefined || (isGone && gone === "done")) done.push(id)
+    else if (!isGone) {
+      refusal ??= error
+      left.push(id)
+      // What fails for all is not asked for all.
+      if (isOfAll(error)) {
+        throw new KernelPartialWrites(error, done, [...left, ...ids.slice(i + 1)])
+      }
+    }
   }
+  if (refusal !== undefined) throw new KernelPartialWrites(refusal, done, left)
   return done
 }
+
+/** Whether a failure says nothing of one document: there is no connection, or the service fails or has too much to do. */
+const isOfAll = ({ status }: KernelError): boolean => status === 0 || status === 429 || status >= 500
