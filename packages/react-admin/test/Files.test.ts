@@ -40,6 +40,18 @@ const desk = KernelEngine.make("desk")
   .enableSecurity()
   .enableOpenApi({ title: "Desk", version: "1.0.0", perCaller: true })
 
+class Photo extends Model.Class<Photo>()("Photo", {
+  id: Model.id({ prefix: "P" }),
+  picture: Model.file({ maxSize: "1 kB" }),
+  scans: Model.files()
+}) {}
+
+const photosWith = (methods: ReadonlyArray<"GET" | "POST" | "PATCH">) =>
+  KernelEngine.make("photos")
+    .register(Resource.make(Photo, { methods }))
+    .enableOpenApi({ title: "Photos", version: "1.0.0" })
+    .test({ store: Layer.merge(EmbeddedStore.layerMemory, FileStore.layerMemory) })
+
 const file = (text: string) => new File([text], `${text}.txt`, { type: "text/plain" })
 
 const failureOf = (promise: Promise<unknown>) =>
@@ -102,6 +114,28 @@ describe("Files of the providers", () => {
         assert.deepStrictEqual(await replace(file("two"), file("three")), ["written", "two.txt", "three.txt"])
         assert.deepStrictEqual(await replace(file("four")), ["written", "four.txt"])
       })
+    }))
+
+  it.effect("are sent with a new document where they can't be changed later", () =>
+    Effect.gen(function*() {
+      const setIn = Effect.fnUntraced(function*(...methods: ReadonlyArray<"GET" | "POST" | "PATCH">) {
+        const { baseUrl } = yield* photosWith(methods)
+        const { dataProvider, describe } = connect({ url: baseUrl })
+        const { resources: [photos] } = yield* Effect.promise(() => describe())
+        const rights = photos!.fields.filter(({ name }) => name !== "id").map((field) => [
+          field.isSetOnCreate,
+          field.isSetOnUpdate,
+          field.isReadOnly
+        ])
+        return { dataProvider, rights }
+      })
+      const { dataProvider, rights } = yield* setIn("GET", "POST")
+      assert.deepStrictEqual(rights, [[true, false, false], [true, false, false]])
+      const data = { picture: file("one"), scans: [file("two"), file("three")] }
+      const { data: made } = yield* Effect.promise(() => dataProvider.create("photos", { data }))
+      assert.strictEqual(Array.isArray(made["scans"]) && made["scans"].length, 2)
+      assert.deepStrictEqual((yield* setIn("GET", "POST", "PATCH")).rights, [[true, true, false], [true, true, false]])
+      assert.deepStrictEqual((yield* setIn("GET")).rights, [[false, false, true], [false, false, true]])
     }))
 
   it.effect("take the place of one that is hidden from the caller in this document alone", () =>

@@ -96,7 +96,7 @@ const describeResource = (
     meta,
     { answered: answeredOf(resolve, operations), created: bodyOf(create), changed: bodyOf(patch) },
     context
-  ).map(withRights(operations))
+  ).map(withRights(resolve, operations))
   const path = (operations.get("meta")?.path ?? "").replace(/\/meta$/u, "")
   const isSoftDeleted = list?.parameters.some((parameter) => parameter.name === "deleted") === true &&
     !fields.some((field) => field.name === "deleted")
@@ -135,14 +135,20 @@ const isTextSearched = (meta: Json): boolean =>
 const isVersion = ({ isRequired, isSetOnCreate, name, type }: FieldDescription): boolean =>
   name === "version" && type === "integer" && !(isRequired && isSetOnCreate)
 
-/** The version is for the service to count; files are written where there are addresses for it. */
-const withRights = (operations: ReadonlyMap<string, Operation>) => (field: FieldDescription): FieldDescription => {
+/** The version is for the service to count; files are written where there are addresses for it, and sent with a new document. */
+const withRights = (
+  resolve: ReadDocument["resolve"],
+  operations: ReadonlyMap<string, Operation>
+) =>
+(field: FieldDescription): FieldDescription => {
   if (isVersion(field)) return { ...field, isReadOnly: true, isSetOnCreate: false, isSetOnUpdate: false }
   if (field.file === undefined && field.items?.file === undefined) return field
   const isWritten = Array.from(operations.values()).some(({ method, path }) =>
     method !== "GET" && (path.endsWith(`/{id}/${field.name}`))
   )
-  return { ...field, isReadOnly: !isWritten, isSetOnCreate: isWritten, isSetOnUpdate: isWritten }
+  const part = resolve(jsonMember(jsonObject(resolve(operations.get("create")?.form)["properties"]), field.name))
+  const isSent = isWritten || part["format"] === "binary" || resolve(part["items"])["format"] === "binary"
+  return { ...field, isReadOnly: !isSent, isSetOnCreate: isSent, isSetOnUpdate: isWritten }
 }
 
 /** The fields to sort by are those of the pattern of `sort_by`. */

@@ -11,6 +11,8 @@ export interface Operation {
   readonly parameters: ReadonlyArray<Parameter>
   /** The schema of its body, if it is JSON. */
   readonly body: Json | undefined
+  /** The schema of its body as a form that may have files. */
+  readonly form: Json | undefined
   /** Whether its body, and what it answers if it succeeds, are JSON or nothing. */
   readonly isJson: boolean
   /** The types of answers by their status. */
@@ -133,6 +135,7 @@ const readOperation = (
 ): Operation => {
   const content = jsonObject(deref(operation["requestBody"])["content"])
   const json = jsonMember(content, "application/json")
+  const form = jsonMember(content, "multipart/form-data")
   const answers = new Map(
     Object.entries(jsonObject(operation["responses"])).map(([status, response]) => [
       status,
@@ -156,6 +159,7 @@ const readOperation = (
       schema: jsonObject(parameter["schema"])
     })),
     body: isJson(json) ? jsonObject(json["schema"]) : undefined,
+    form: isJson(form) ? jsonObject(form["schema"]) : undefined,
     isJson: hasJson(Object.keys(content)) &&
       Array.from(answers).every(([status, types]) => !status.startsWith("2") || hasJson([...types.keys()])),
     answers,
