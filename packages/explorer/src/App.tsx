@@ -26,7 +26,7 @@ import { DescriptionProvider } from "./data/Description.tsx"
 import { isObject, nameOf } from "./data/documents.ts"
 import { preferences } from "./data/preferences.ts"
 import { isFinal, patiently, retry, retryDelay } from "./data/retry.ts"
-import { keepDraftsOf } from "./documents/drafts.ts"
+import { hasDrafts, keepDraftsOf } from "./documents/drafts.ts"
 import { Home } from "./home/Home.tsx"
 import { Layout } from "./layout/Layout.tsx"
 import { later, loadAll } from "./parts/later.tsx"
@@ -162,6 +162,15 @@ export const App = ({ checked, connection, i18nProvider }: AppProps) => {
     signedOut.addEventListener("signedOut", show)
     return () => signedOut.removeEventListener("signedOut", show)
   }, [showSignIn])
+
+  useEffect(() => {
+    // What was entered is kept on all pages, and lost with the window.
+    const ask = (event: BeforeUnloadEvent) => {
+      if (hasDrafts()) event.preventDefault()
+    }
+    globalThis.addEventListener("beforeunload", ask)
+    return () => globalThis.removeEventListener("beforeunload", ask)
+  }, [])
 
   const unfinished = session.is === "signedOut" ? session.unfinished : undefined
   const repeat = useMemo(() => {

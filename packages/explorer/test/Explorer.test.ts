@@ -245,9 +245,25 @@ inBrowser("The explorer", (open) => {
         await page.getByText("This document is deleted").waitFor()
         await page.getByRole("button", { name: "Restore" }).click()
         await page.getByRole("button", { name: "Print more" }).waitFor()
+
+        // A word that is typed is saved, entered or not.
+        const tags = page.getByLabel("Tags")
+        await tags.fill("strong")
+        await page.keyboard.press("Enter")
+        await tags.pressSequentially("stronger")
+        await page.keyboard.press("Enter")
+        await tags.fill("black")
+        await page.getByText("Unsaved changes").waitFor()
+        await page.keyboard.press("Control+s")
+        await page.getByText("Unsaved changes").waitFor({ state: "hidden" })
+        await tags.fill("sweet")
+        await page.getByRole("button", { name: "Discard changes" }).click()
+        await page.getByRole("button", { name: "black" }).waitFor()
+        assert.strictEqual(await page.getByRole("button", { name: "sweet" }).count(), 0)
       })
       const [kept] = yield* repositories.books.find()
       assert.deepStrictEqual([kept?.title, kept?.price, kept?.chapters.length], ["Coffee", 7.5, 2])
+      assert.deepStrictEqual(kept?.tags, ["strong", "stronger", "black"])
 
       // Of several documents, one is refused, which stays chosen.
       const { result: needed } = yield* editor.authors.create({ payload: { name: "Bob Author" } })
@@ -315,6 +331,19 @@ inBrowser("The explorer", (open) => {
         await save.click()
         await page.getByText("This is no valid JSON").waitFor()
         assert.isFalse(await save.isDisabled())
+        // It is there again after another tab, and after another page, on which whoever leaves is asked as well.
+        await page.getByRole("tab", { name: "JSON" }).click()
+        await page.getByRole("tab", { name: "Document" }).click()
+        assert.strictEqual(await page.getByLabel("Extra").inputValue(), "12x")
+        await page.getByRole("menuitem", { name: "Genres" }).click()
+        await page.getByRole("heading", { name: "Genres", exact: true }).waitFor()
+        await page.goBack()
+        await page.getByText("changes that you had not saved").waitFor()
+        assert.strictEqual(await page.getByLabel("Extra").inputValue(), "12x")
+        await page.getByRole("menuitem", { name: "Genres" }).click()
+        await page.getByRole("heading", { name: "Genres", exact: true }).waitFor()
+        await page.reload()
+        await explorer.goTo(`#/racks/${id}`)
       })
       assert.strictEqual((yield* stored).extra, undefined)
 
@@ -353,7 +382,7 @@ inBrowser("The explorer", (open) => {
       })
       const { _items: [, made] } = yield* editor.racks.list()
       assert.deepStrictEqual([made?.depth, made?.spot.row], [null, null])
-      assert.deepStrictEqual(explorer.problems, [])
+      assert.deepStrictEqual(explorer.problems, ["beforeunload "])
     }))
 
   it.live("lists the sign-ins of who is signed in, who ends another one, or all", () =>

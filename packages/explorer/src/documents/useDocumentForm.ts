@@ -5,7 +5,7 @@ import { useForm } from "react-hook-form"
 import { changesOf } from "../data/documents.ts"
 import { sentenceOf } from "../data/sentences.ts"
 import { isShownAt } from "../inputs/problems.ts"
-import { type Draft, draftOf, hasDrafts, keepDraft } from "./drafts.ts"
+import { type Draft, draftOf, keepDraft } from "./drafts.ts"
 
 interface Values {
   readonly [field: string]: unknown
@@ -49,14 +49,6 @@ export const useDocumentForm = ({ document, fields, isNew, key }: FormOptions) =
         if (name !== undefined) clearErrors(name)
       }
     }), [clearErrors, fields, keep, subscribe])
-
-  useEffect(() => {
-    const ask = (event: BeforeUnloadEvent) => {
-      if (hasDrafts()) event.preventDefault()
-    }
-    globalThis.addEventListener("beforeunload", ask)
-    return () => globalThis.removeEventListener("beforeunload", ask)
-  }, [])
 
   /** Begins again with a document, as after it was saved, and with what is still to be saved of it. */
   const begin = useCallback((next: Values, values: Values = next) => {

@@ -9,11 +9,19 @@ import { anyProblemAt } from "./problems.ts"
 const textOf = (value: unknown): string =>
   value === undefined || value === null ? "" : JSON.stringify(value, undefined, 2)
 
-const parsed = (text: string): { readonly value: unknown } | undefined => {
+/** What was entered and is no JSON: it is kept with what else was entered, and never sent. */
+class Unparsed {
+  readonly text: string
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+const parsed = (text: string): unknown => {
   try {
-    return { value: text.trim() === "" ? null : JSON.parse(text) as unknown }
+    return text.trim() === "" ? null : JSON.parse(text)
   } catch {
-    return undefined
+    return new Unparsed(text)
   }
 }
 
@@ -23,17 +31,17 @@ export const JsonInput = ({ field, isDisabled = false, source }: InputProps) => 
   const [text, setText] = useState<string>()
   const { field: { onBlur, onChange, ref, value } } = useController({
     name: source,
-    rules: { validate: () => text === undefined || parsed(text) !== undefined || translate("explorer.form.noJson") }
+    rules: { validate: (entered: unknown) => !(entered instanceof Unparsed) || translate("explorer.form.noJson") }
   })
   const { errors } = useFormState({ name: source })
   const problem = anyProblemAt(errors, source)
-  const entered = text === undefined ? undefined : parsed(text)
   const [seen, setSeen] = useState<unknown>(value)
   // Another value than that which was entered: what was entered is discarded.
   if (!isSame(seen, value)) {
     setSeen(value)
-    if (text !== undefined && !isSame(entered?.value, value ?? null)) setText(undefined)
+    if (text !== undefined && !isSame(parsed(text), value ?? null)) setText(undefined)
   }
+  const isUnparsed = value instanceof Unparsed
   return (
     <TextField
       label={field.label}
@@ -42,17 +50,15 @@ export const JsonInput = ({ field, isDisabled = false, source }: InputProps) => 
       multiline
       minRows={3}
       maxRows={20}
-      value={text ?? textOf(value)}
+      value={text ?? (isUnparsed ? value.text : textOf(value))}
       onChange={({ target }) => {
         setText(target.value)
-        const next = parsed(target.value)
-        if (next !== undefined) onChange(next.value)
+        onChange(parsed(target.value))
       }}
       onBlur={onBlur}
       inputRef={ref}
-      error={problem !== undefined || (text !== undefined && entered === undefined)}
-      helperText={problem ??
-        (text !== undefined && entered === undefined ? translate("explorer.form.noJson") : field.help)}
+      error={problem !== undefined || isUnparsed}
+      helperText={problem ?? (isUnparsed ? translate("explorer.form.noJson") : field.help)}
       slotProps={{
         htmlInput: { spellCheck: false, sx: { fontFamily: "ui-monospace, monospace", fontSize: "0.8125rem" } }
       }}

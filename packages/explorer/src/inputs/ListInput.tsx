@@ -4,9 +4,10 @@ import DownIcon from "@mui/icons-material/ArrowDownward"
 import UpIcon from "@mui/icons-material/ArrowUpward"
 import CloseIcon from "@mui/icons-material/Close"
 import { Autocomplete, Box, Button, Chip, FormHelperText, IconButton, TextField, Typography } from "@mui/material"
-import type { ReactNode } from "react"
+import { type ReactNode, useState } from "react"
 import { useTranslate } from "react-admin"
 import { useController, useFieldArray, useFormContext, useFormState, useWatch } from "react-hook-form"
+import { isSame } from "../data/documents.ts"
 import { defaultsOf } from "./defaults.ts"
 import { FileInput } from "./FileInput.tsx"
 import type { InputProps } from "./InputProps.ts"
@@ -44,21 +45,49 @@ const Words = ({ field, isDisabled = false, items, source }: ListProps) => {
   const translate = useTranslate()
   const { field: { onBlur, onChange, ref, value } } = useController({ name: source })
   const { errors } = useFormState({ name: source })
-  const words: ReadonlyArray<unknown> = Array.isArray(value) ? value : []
+  const all: ReadonlyArray<unknown> = Array.isArray(value) ? value : []
+  const isFree = items.choices === undefined
+  const [typed, setTyped] = useState("")
+  // What is typed is the last one of the list before it is entered, so that it is kept and saved.
+  const [isTyped, setIsTyped] = useState(false)
+  const [seen, setSeen] = useState<unknown>(value)
+  const words = isTyped ? all.slice(0, -1) : all
+  const set = (next: ReadonlyArray<unknown>, isLastTyped: boolean) => {
+    setSeen(next)
+    setIsTyped(isLastTyped)
+    onChange(next)
+  }
+  // Another list than that which was entered: what was typed is discarded.
+  if (!isSame(seen, value)) {
+    setSeen(value)
+    setTyped("")
+    setIsTyped(false)
+  }
   const label = (id: unknown): string => items.choices?.find((choice) => choice.id === id)?.label ?? String(id)
   // The problem of one element says which one it is.
   const problem = problemAt(errors, source) ??
-    words.map((_, i) => problemAt(errors, `${source}.${i}`)).find((one) => one !== undefined)
+    all.map((_, i) => problemAt(errors, `${source}.${i}`)).find((one) => one !== undefined)
   return (
     <Autocomplete
       multiple
-      freeSolo={items.choices === undefined}
-      autoSelect={items.choices === undefined}
+      freeSolo={isFree}
+      autoSelect={isFree}
       disableCloseOnSelect
       options={(items.choices ?? []).map(({ id }): unknown => id)}
       getOptionLabel={label}
       value={Array.from(words)}
-      onChange={(_, next) => onChange(next)}
+      onChange={(_, next) => set(next, false)}
+      {...(isFree
+        ? {
+          inputValue: typed,
+          onInputChange: (_: unknown, next: string, reason: string) => {
+            setTyped(next)
+            if (reason !== "input") return
+            const isNew = next.trim() !== "" && !words.includes(next)
+            set(isNew ? [...words, next] : words, isNew)
+          }
+        }
+        : {})}
       onBlur={onBlur}
       disabled={isDisabled}
       renderValue={(chosen, propsOf) =>
@@ -74,7 +103,7 @@ const Words = ({ field, isDisabled = false, items, source }: ListProps) => {
           required={field.isRequired}
           error={problem !== undefined}
           helperText={problem ?? field.help ??
-            (items.choices === undefined ? translate("explorer.filter.several") : undefined)}
+            (isFree ? translate("explorer.filter.several") : undefined)}
         />
       )}
     />
