@@ -3,10 +3,11 @@
  * reasons.
  */
 import * as DateTime from "effect/DateTime"
+import { memoize } from "effect/Function"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaParser from "effect/SchemaParser"
-import { ownOf } from "../../internal/objects.ts"
+import { ownOf, ownValue } from "../../internal/objects.ts"
 import { nameOf } from "../shape/storedForm.ts"
 import { compileParsers } from "./compiledParsers.ts"
 import * as iso from "./iso.ts"
@@ -57,10 +58,11 @@ const jsonDecoderOf = (ast: SchemaAST.AST): Decode | undefined => {
   switch (ast._tag) {
     case "Objects":
       return recordOf(ast)
-    case "Suspend": {
-      let decode: Decode | undefined
-      return (input) => (decode ??= compileDecoder(ast.thunk()))(input)
-    }
+    case "Suspend":
+      return (input) => {
+        suspended++
+        return suspendedDecoderOf(ast.thunk())(input)
+      }
     case "Enum": {
       const values = new Set<unknown>(ast.enums.map(([, value]) => value))
       return (input) => values.has(input) ? input : invalid
@@ -69,6 +71,12 @@ const jsonDecoderOf = (ast: SchemaAST.AST): Decode | undefined => {
       return isJson(ast) ? same : undefined
   }
 }
+
+// Each member of a recursive union has a suspended node of its own for the same union.
+const suspendedDecoderOf = /* @__PURE__ */ memoize((ast: SchemaAST.AST): Decode => compileDecoder(ast))
+
+/** The values of recursive schemas that were decoded, without those that `count` has. */
+let suspended = 0
 
 const isJson = (ast: SchemaAST.AST): boolean => nameOf(ast) === "effect/schema/Json"
 
@@ -89,18 +97,25 @@ const recordOf = (
     count.values += names.length
     if (isBeyond(count)) return invalid
     const entries: Array<readonly [name: string, value: unknown]> = []
+    let isValid = true
     for (const name of names) {
       if (checks.some((check) => check.run(name, parameter, noOptions) !== undefined)) continue
       // The object's own name.
       const decoded = decode((input as Values)[name])
-      if (decoded === invalid) return invalid
+      if (decoded === invalid) {
+        if (!isThorough) return invalid
+        isValid = false
+      }
       entries.push([name, decoded])
     }
-    return Object.fromEntries(entries)
+    return isValid ? Object.fromEntries(entries) : invalid
   }
 }
 
-/** The names of records and the values that only Effect's parser decodes: each takes microseconds. */
+/**
+ * The names of records, the values that only Effect's parser decodes, and those of recursive schemas in members of unions that do
+ * not fit: each takes microseconds.
+ */
 export interface Conversions {
   values: number
   most: number
@@ -114,6 +129,7 @@ let count = unlimitedConversions
 /** Counts in the given object until the next call. Nothing interrupts a decoder, so that there is one for all. */
 export const countConversions = (next: Conversions): void => {
   count = next
+  isThorough = false
 }
 
 /** Whether there are too many values. Those beyond the limit are invalid without having been decoded. */
@@ -129,6 +145,17 @@ const countedParserOf = (ast: SchemaAST.AST): Decode => {
 export const countAll = (input: unknown): boolean =>
   ++count.values <= count.most &&
   (typeof input !== "object" || input === null || Object.values(input).every((part) => countAll(part)))
+
+/** Whether to go on after the first invalid part, as Effect's parser does to list all errors. */
+let isThorough = false
+
+/** Counts what a value's parts are decoded in vain for to list all its errors; false if that is too much. */
+export const countThoroughly = (decode: Decode, input: unknown): boolean => {
+  isThorough = true
+  decode(input)
+  isThorough = false
+  return !isBeyond(count)
+}
 
 /** A flipped schema has checks for its input. */
 const hasEncodingChecks = (ast: SchemaAST.AST): boolean => "encodingChecks" in ast && ast.encodingChecks !== undefined
@@ -147,7 +174,7 @@ export const decoderOf = (ast: SchemaAST.AST, compile: (ast: SchemaAST.AST) => D
     case "Literal":
       return (input) => input === ast.literal ? input : invalid
     case "Union":
-      return ast.options?.mode !== "oneOf" ? unionOf(ast.types.map(compile)) : undefined
+      return ast.options?.mode !== "oneOf" ? unionOf(ast.types.map((type) => taggedOf(type, compile(type)))) : undefined
     case "Arrays":
       return ast.elements.length === 0 && ast.rest.length === 1 ? listOf(compile(ast.rest[0]!)) : undefined
     case "Objects":
@@ -159,22 +186,48 @@ export const decoderOf = (ast: SchemaAST.AST, compile: (ast: SchemaAST.AST) => D
 
 const unionOf = (members: ReadonlyArray<Decode>): Decode => (input) => {
   for (let i = 0; i < members.length; i++) {
+    const before = suspended
     const value = members[i]!(input)
     if (value !== invalid) return value
+    // The next member decodes these parts again, and so at each level of a recursive union.
+    count.values += suspended - before
+    suspended = before
+    if (isBeyond(count)) return invalid
   }
   return invalid
+}
+
+/** The decoder of a union's member, which looks at its literals first, as Effect's parser does. */
+const taggedOf = (ast: SchemaAST.AST, decode: Decode): Decode => {
+  if (ast._tag !== "Objects" || ast.encoding !== undefined) return decode
+  const tags = ast.propertySignatures.flatMap(({ name, type }) =>
+    type._tag === "Literal" && type.encoding === undefined && !SchemaAST.isOptional(type)
+      ? [[String(name), type.literal] as const]
+      : []
+  )
+  return tags.length === 0 ? decode : (input) => {
+    for (let i = 0; i < tags.length; i++) {
+      const [name, literal] = tags[i]!
+      if (ownValue(input, name) !== literal) return invalid
+    }
+    return decode(input)
+  }
 }
 
 const listOf = (decode: Decode): Decode => (input) => {
   if (!Array.isArray(input)) return invalid
   // A copied list has its final size from the start, unlike a list that grows.
   const output: Array<unknown> = [...input]
+  let isValid = true
   for (let i = 0; i < output.length; i++) {
     const value = decode(output[i])
-    if (value === invalid) return invalid
+    if (value === invalid) {
+      if (!isThorough) return invalid
+      isValid = false
+    }
     output[i] = value
   }
-  return output
+  return isValid ? output : invalid
 }
 
 /** Whether the node is a struct without index signatures. */
@@ -224,14 +277,18 @@ export const objectOf = (fields: ReadonlyArray<DecodedField>): (input: unknown) 
     // Reading a missing property of an object is safe.
     const properties = own(input)
     const values: Array<unknown> = new Array(fields.length)
+    let isValid = true
     for (let i = 0; i < fields.length; i++) {
       const { absent, decode, from } = fields[i]!
       const encoded = properties[from]
       const value = encoded !== undefined ? decode(encoded) : from in properties ? invalid : absent()
-      if (value === invalid) return invalid
+      if (value === invalid) {
+        if (!isThorough) return invalid
+        isValid = false
+      }
       values[i] = value
     }
-    return make(values)
+    return isValid ? make(values) : invalid
   }
 }
 

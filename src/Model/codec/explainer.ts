@@ -1,17 +1,20 @@
 /** Decodes request bodies, and lists the problems of an invalid one with bounds on their number and on the work. */
 import * as Cause from "effect/Cause"
+import { memoize } from "effect/Function"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
 import { ownOf } from "../../internal/objects.ts"
-import { fold } from "../shape/nodes.ts"
+import { childrenOf, fold, nodesIn } from "../shape/nodes.ts"
 import { compileParsers } from "./compiledParsers.ts"
 import {
   compileDecoder,
   type Conversions,
   countAll,
   countConversions,
+  countThoroughly,
+  type Decode,
   invalid,
   isBeyond,
   isStruct,
@@ -54,7 +57,7 @@ export const bodyDecoder = (schema: Schema.Top): (body: unknown, isNext?: boolea
     if (typeof explanation === "object") {
       return { _tag: "Invalid", problems: limitProblems(problemsOf(explanation), count.skipped) }
     }
-    if (isBeyond(explained)) return unexplained
+    if (isBeyond(explained) || !isExplainable(codec.ast, decode, body)) return unexplained
     const exit = decodeAll(own(body))
     if (exit._tag === "Success") return { _tag: "Valid", value: exit.value }
     const issue = Cause.findErrorOption(exit.cause)
@@ -84,10 +87,12 @@ const limited = (message: string): Decoded => ({
 })
 
 const tooMany = limited(
-  `must not have more than ${maxDecoded} names of records and values that have to be converted`
+  `must not have more than ${maxDecoded} names of records and values that have to be converted or read in several ways`
 )
 
-const unexplained = limited("has too many values that have to be converted to say which are not valid")
+const unexplained = limited(
+  "has too many values that have to be converted or read in several ways to say which are not valid"
+)
 
 /**
  * The first hundred problems, and a last entry that counts the others. The count is a lower bound, since nested values
@@ -168,7 +173,7 @@ const structExplainerOf = (ast: SchemaAST.Objects): Explain => {
 
 const listExplainerOf = (ast: SchemaAST.Arrays, element: SchemaAST.AST): Explain => {
   const decode = compileDecoder(element)
-  const explain = explainerOf(element)
+  const explain = explainerOf(element, decode)
   return (input, count) => {
     if (!Array.isArray(input)) return "none"
     const issues: Array<SchemaIssue.Issue> = []
@@ -195,7 +200,7 @@ const composite = (ast: SchemaAST.AST, issues: ReadonlyArray<SchemaIssue.Issue>,
 }
 
 /** Explains the parts of a value, or the complete value if its parts have no issue. */
-const explainerOf = (ast: SchemaAST.AST): Explain => {
+const explainerOf = (ast: SchemaAST.AST, decode: Decode): Explain => {
   const explainParts = partsExplainerOf(ast)
   // Fields need no services.
   const parse = SchemaParser.decodeUnknownExit(Schema.make<Schema.Codec<unknown>>(ast), allErrors)
@@ -203,7 +208,7 @@ const explainerOf = (ast: SchemaAST.AST): Explain => {
   return (value, count) => {
     const inParts = explainParts?.(value, count) ?? "none"
     if (inParts !== "none") return inParts
-    if (!countAll(value)) return "none"
+    if (!countAll(value) || !isExplainable(ast, decode, value)) return "none"
     const exit = parse(own(value))
     if (exit._tag === "Success") return "none"
     count.examined++
@@ -212,6 +217,14 @@ const explainerOf = (ast: SchemaAST.AST): Explain => {
   }
 }
 
+/** Whether Effect's parser lists the errors of a value in time: it tries each member of each union in a recursive one. */
+const isExplainable = (ast: SchemaAST.AST, decode: Decode, value: unknown): boolean =>
+  !isRecursive(ast) || countThoroughly(decode, value)
+
+const isRecursive = /* @__PURE__ */ memoize((ast: SchemaAST.AST): boolean =>
+  nodesIn(ast, (node) => childrenOf(node, false)).some(({ _tag }) => _tag === "Suspend")
+)
+
 const fieldExplainerOf = (
   { name, type }: SchemaAST.PropertySignature
 ): (properties: Values, count: Count) => Explanation => {
@@ -219,7 +232,7 @@ const fieldExplainerOf = (
   const at = (explanation: Explanation): Explanation =>
     typeof explanation === "object" ? new SchemaIssue.Pointer([key], explanation) : explanation
   const decode = compileDecoder(type)
-  const explain = explainerOf(type)
+  const explain = explainerOf(type, decode)
   const absent = SchemaAST.isOptional(type) ? "none" : at(new SchemaIssue.MissingKey(type.context?.annotations))
   const absence = staysAbsent(type) ? absent : "unclear"
   const toMillis = textParserOf(type)

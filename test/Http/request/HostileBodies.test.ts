@@ -124,7 +124,8 @@ describe("a body of a megabyte", () => {
     const names = (count: number) => ({
       names: Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, ""]))
     })
-    const limit = " must not have more than 5000 names of records and values that have to be converted"
+    const limit =
+      " must not have more than 5000 names of records and values that have to be converted or read in several ways"
     assert.deepStrictEqual(problemsOf({ total: `${"0".repeat(1_999)}7` }), [])
     assert.deepStrictEqual(problemsOf({ total: `${"0".repeat(2_000)}7` }), [
       "total must be a whole number, written as text"
