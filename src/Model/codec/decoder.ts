@@ -7,7 +7,7 @@ import { memoize } from "effect/Function"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaParser from "effect/SchemaParser"
-import { ownOf, ownValue } from "../../internal/objects.ts"
+import { ownOf } from "../../internal/objects.ts"
 import { nameOf } from "../shape/storedForm.ts"
 import { compileParsers } from "./compiledParsers.ts"
 import * as iso from "./iso.ts"
@@ -68,7 +68,7 @@ const jsonDecoderOf = (ast: SchemaAST.AST): Decode | undefined => {
       return (input) => values.has(input) ? input : invalid
     }
     default:
-      return isJson(ast) ? same : undefined
+      return isJson(ast) ? jsonOf : undefined
   }
 }
 
@@ -81,6 +81,19 @@ let suspended = 0
 const isJson = (ast: SchemaAST.AST): boolean => nameOf(ast) === "effect/schema/Json"
 
 const same: Decode = (input) => input
+
+const jsonOf: Decode = (input) => hasFiniteNumbers(input) ? input : invalid
+
+/** Of parsed JSON, where a number like `1e400` is infinite. */
+const hasFiniteNumbers = (input: unknown): boolean => {
+  if (typeof input === "number") return Number.isFinite(input)
+  if (typeof input !== "object" || input === null) return input !== undefined
+  const parts: ReadonlyArray<unknown> = Array.isArray(input) ? input : Object.values(input)
+  for (let i = 0; i < parts.length; i++) {
+    if (!hasFiniteNumbers(parts[i])) return false
+  }
+  return true
+}
 
 /** A decoder of an object whose names are texts; Effect leaves out the names that fail the checks of theirs. */
 const recordOf = (
@@ -202,13 +215,15 @@ const taggedOf = (ast: SchemaAST.AST, decode: Decode): Decode => {
   if (ast._tag !== "Objects" || ast.encoding !== undefined) return decode
   const tags = ast.propertySignatures.flatMap(({ name, type }) =>
     type._tag === "Literal" && type.encoding === undefined && !SchemaAST.isOptional(type)
-      ? [[String(name), type.literal] as const]
+      ? [{ name: String(name), literal: type.literal }]
       : []
   )
   return tags.length === 0 ? decode : (input) => {
+    if (typeof input !== "object" || input === null) return invalid
     for (let i = 0; i < tags.length; i++) {
-      const [name, literal] = tags[i]!
-      if (ownValue(input, name) !== literal) return invalid
+      const { literal, name } = tags[i]!
+      // Nothing that objects inherit is a literal.
+      if ((input as Values)[name] !== literal) return invalid
     }
     return decode(input)
   }

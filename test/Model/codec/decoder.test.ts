@@ -23,6 +23,8 @@ class Thing extends Model.Class<Thing>()("Thing", {
   main: Part.pipe(Model.optional),
   pair: Schema.Tuple([Schema.String, Schema.Int]),
   labels: Schema.Record(Schema.String, Schema.Boolean),
+  free: Schema.Json.pipe(Model.optional),
+  open: Schema.JsonObject.pipe(Model.optional),
   made: Model.DateTime,
   due: Model.Date.pipe(Validator.past, Model.optional),
   seen: Model.DateTime.pipe(Validator.past, Model.withDefault(() => DateTime.makeUnsafe(0))),
@@ -73,7 +75,12 @@ const known = [
   { part: { width: -1 }, digits: "CANARY" },
   { part: { width: 2 }, digits: "123" },
   { "": "CANARY" },
-  JSON.parse(`{"__proto__":{"width":1}}`)
+  JSON.parse(`{"__proto__":{"width":1}}`),
+  // What `JSON.parse` makes of a number such as 1e400.
+  Infinity,
+  { a: [{ b: -Infinity }] },
+  [],
+  [null]
 ]
 
 /** Values that are right for some field and wrong for others. */
