@@ -95,6 +95,19 @@ export const kinds: { readonly [name: string]: Kind } = {
   list: { schema: Schema.Array(Schema.BigDecimal) },
   lists: { schema: Schema.Array(Schema.Array(Schema.DateTimeUtc)), isFilterable: false },
   tuple: { schema: Schema.Tuple([Schema.String, Schema.BigInt]), isFilterable: false },
+  nonEmptyList: { schema: Schema.NonEmptyArray(Schema.BigDecimal) },
+  openTuple: { schema: Schema.TupleWithRest(Schema.Tuple([Schema.Uint8Array]), [Schema.BigInt]), isFilterable: false },
+  openStruct: {
+    schema: Schema.StructWithRest(Schema.Struct({ at: Schema.DateTimeUtc }), [
+      Schema.Record(Schema.TemplateLiteral(["x", small]), Schema.BigInt)
+    ]),
+    isFilterable: false
+  },
+  encodedSide: {
+    schema: Schema.toEncoded(Schema.Struct({ at: Schema.DateTimeUtcFromString, size: Schema.FiniteFromString })),
+    isFilterable: false
+  },
+  decodedSide: { schema: Schema.toType(Schema.FiniteFromString), order: Order.Number },
   record: {
     schema: Schema.Record(Schema.String.check(Schema.isPattern(/^[a-z]{1,5}$/u)), Schema.DateTimeUtc),
     isFilterable: false

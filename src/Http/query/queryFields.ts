@@ -14,6 +14,7 @@ import {
   expectationOf,
   fold,
   isNullValue,
+  isOfOneType,
   jsonLinkOf,
   managedField,
   type ModelLike,
@@ -191,9 +192,7 @@ const takesNull: (ast: SchemaAST.AST) => boolean = fold<boolean>({
 const itemOf = (ast: SchemaAST.AST): SchemaAST.AST | undefined => {
   const own = nonNullType(ast)
   const list = own._tag === "Declaration" ? declaredListOf(own) : own
-  return list?._tag === "Arrays" && list.encoding === undefined && list.elements.length === 0 && list.rest.length === 1
-    ? list.rest[0]
-    : undefined
+  return list?._tag === "Arrays" && list.encoding === undefined && isOfOneType(list) ? list.rest[0] : undefined
 }
 
 const declaredListOf = (ast: SchemaAST.Declaration): SchemaAST.AST | undefined => {

@@ -8,6 +8,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaParser from "effect/SchemaParser"
 import { ownOf } from "../../internal/objects.ts"
+import { isOfOneType } from "../shape/nodes.ts"
 import { nameOf } from "../shape/storedForm.ts"
 import { compileParsers } from "./compiledParsers.ts"
 import * as iso from "./iso.ts"
@@ -189,7 +190,7 @@ export const decoderOf = (ast: SchemaAST.AST, compile: (ast: SchemaAST.AST) => D
     case "Union":
       return ast.options?.mode !== "oneOf" ? unionOf(ast.types.map((type) => taggedOf(type, compile(type)))) : undefined
     case "Arrays":
-      return ast.elements.length === 0 && ast.rest.length === 1 ? listOf(compile(ast.rest[0]!)) : undefined
+      return isOfOneType(ast) ? listOf(compile(ast.rest[0]!), ast.elements.length) : undefined
     case "Objects":
       return isStruct(ast) ? objectOf(ast.propertySignatures.map((field) => fieldDecoder(field, compile))) : undefined
     default:
@@ -229,8 +230,8 @@ const taggedOf = (ast: SchemaAST.AST, decode: Decode): Decode => {
   }
 }
 
-const listOf = (decode: Decode): Decode => (input) => {
-  if (!Array.isArray(input)) return invalid
+const listOf = (decode: Decode, least: number): Decode => (input) => {
+  if (!Array.isArray(input) || input.length < least) return invalid
   // A copied list has its final size from the start, unlike a list that grows.
   const output: Array<unknown> = [...input]
   let isValid = true

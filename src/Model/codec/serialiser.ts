@@ -5,7 +5,7 @@ import * as SchemaParser from "effect/SchemaParser"
 import { escaped } from "../../internal/json.ts"
 import { temporalKind } from "../shape/annotations.ts"
 import { isKind } from "../shape/fields.ts"
-import { childrenOf, fold, nodesIn } from "../shape/nodes.ts"
+import { childrenOf, fold, isOfOneType, nodesIn } from "../shape/nodes.ts"
 import { assertStorable } from "../shape/storable.ts"
 import { assertSeparable, type ModelLike, modelOf, modelTypeId, unwrapped } from "../shape/variants.ts"
 import { compileParsers } from "./compiledParsers.ts"
@@ -197,11 +197,7 @@ const compile: (ast: SchemaAST.AST) => Writer = fold<Writer>({
       : ast.annotations?.[temporalKind] === "date"
       ? date
       : compileFallback(ast),
-  Arrays: (ast) => {
-    const element = ast.rest[0]
-    if (element === undefined || ast.elements.length > 0 || ast.rest.length > 1) return compileFallback(ast)
-    return unquoted(writeArray(compile(element)))
-  },
+  Arrays: (ast) => isOfOneType(ast) ? unquoted(writeArray(compile(ast.rest[0]!))) : compileFallback(ast),
   Objects: (ast) => {
     if (ast.indexSignatures.length > 0 || ast.propertySignatures.length === 0) return compileFallback(ast)
     const write = compileObject(ast, "id")

@@ -5,6 +5,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import { type FileRules, temporalKind } from "../shape/annotations.ts"
+import { isOfOneType } from "../shape/nodes.ts"
 import { referenceOf } from "../shape/references.ts"
 import { jsonLinkOf, nameOf } from "../shape/storedForm.ts"
 import { isRequiredInput, type ModelLike, modelOf, modelTypeId } from "../shape/variants.ts"
@@ -150,9 +151,12 @@ const writeNode = (writer: SchemaWriter, ast: SchemaAST.AST): JsonSchema => {
   }
 }
 
-const writeArrays = (writer: SchemaWriter, { elements, rest }: SchemaAST.Arrays): JsonSchema => {
+const writeArrays = (writer: SchemaWriter, ast: SchemaAST.Arrays): JsonSchema => {
+  const { elements, rest } = ast
   const others = rest[0] === undefined ? undefined : write(writer, rest[0])
-  if (elements.length === 0 && others !== undefined && rest.length === 1) return { type: "array", items: others }
+  if (others !== undefined && isOfOneType(ast)) {
+    return { type: "array", items: others, ...(elements.length === 0 ? {} : { minItems: elements.length }) }
+  }
   const first = elements.filter((element) => !SchemaAST.isOptional(Node.encodedEnd(element))).length
   return {
     type: "array",

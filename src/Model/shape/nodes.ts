@@ -47,6 +47,10 @@ export const childrenOf = (ast: SchemaAST.AST, intoSuspended: boolean): Readonly
   }
 }
 
+/** Whether all elements of the list are of one type. The first ones may have to be there. */
+export const isOfOneType = ({ elements, rest }: SchemaAST.Arrays): boolean =>
+  rest.length === 1 && elements.every((element) => element === rest[0])
+
 /** The node with its direct parts replaced, and its encoding as it is; the same node if no part changes. */
 export const mapParts = (ast: SchemaAST.AST, replace: (part: SchemaAST.AST) => SchemaAST.AST): SchemaAST.AST => {
   switch (ast._tag) {

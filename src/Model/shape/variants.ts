@@ -120,7 +120,9 @@ export const nested = (schema: Schema.Top, variant: Variant): Schema.Top => {
   if (hasValue(schema) && hasValue(nonNullMember(schema.value) ?? schema.value)) return schema
   if (hasValue(schema)) {
     const item = nested(schema.value, variant === "patch" ? "create" : variant)
-    return item === schema.value ? schema : withChecksOf(schema, Schema.Array(item))
+    return item === schema.value
+      ? schema
+      : withChecksOf(schema, schema.ast.elements.length > 0 ? Schema.NonEmptyArray(item) : Schema.Array(item))
   }
   const other = nonNullMember(schema)
   if (other !== undefined) {
@@ -167,7 +169,9 @@ export const withoutUndefined = (schema: Schema.Top): Schema.Top | undefined => 
 
 /** The schema of a field's value without the wrappers of optionality and defaults. @internal */
 export const unwrapped = (schema: Schema.Top): Schema.Top => {
-  if ("schema" in schema && Schema.isSchema(schema.schema)) return unwrapped(schema.schema)
+  if ("schema" in schema && Schema.isSchema(schema.schema) && isSameNode(schema.ast, schema.schema.ast)) {
+    return unwrapped(schema.schema)
+  }
   if (
     "from" in schema && Schema.isSchema(schema.from) && SchemaAST.isOptional(schema.from.ast) &&
     encodesToItself(schema.ast)
@@ -177,6 +181,18 @@ export const unwrapped = (schema: Schema.Top): Schema.Top => {
   const inner = nonNullMember(schema) ?? resolvedSuspend(schema)
   return inner === undefined ? schema : unwrapped(inner)
 }
+
+/** Whether a wrapper's node is that of the schema in it, or a union with it. That of `StructWithRest` or `toType` is another. */
+const isSameNode = (outer: SchemaAST.AST, inner: SchemaAST.AST): boolean =>
+  outer._tag === "Union" && outer.types[0] === inner ||
+  partsOf(outer).every((part, i) => part === partsOf(inner)[i])
+
+const partsOf = (ast: SchemaAST.AST): ReadonlyArray<unknown> => [
+  ast.encoding?.length,
+  ast.encoding?.[0].transformation,
+  Reflect.get(ast, "thunk"),
+  ...childrenOf(ast, false).slice(ast.encoding?.length)
+]
 
 /** Whether present values are encoded to themselves. A transformation may still supply missing ones. */
 const encodesToItself = ({ encoding }: SchemaAST.AST): boolean =>
@@ -228,7 +244,7 @@ export const assertNotReserved = (model: string, field: string): void => {
     die(`${model}.${field} has a name that is not for fields`)
   }
   if (!isName(field)) {
-    die(`${model}.${field} has a name that no path leads to: names have no dots, and begin with no dollar`)
+    die(`${model}.${field} has a name that no path leads to`)
   }
 }
 
@@ -237,8 +253,7 @@ export const assertNotReserved = (model: string, field: string): void => {
  *
  * @internal
  */
-export const isName = (name: string): boolean =>
-  name !== "" && !name.includes(".") && !name.startsWith("$") && !name.includes("\0")
+export const isName = (name: string): boolean => name !== "" && !name.includes(".") && !name.startsWith("$") && !name.includes("\0")
 
 /**
  * Dies if a variant other than the stored one contains the stored form of a model, as in a record or a tuple, which
@@ -254,8 +269,7 @@ export const assertSeparable = (model: string, field: string, schema: Schema.Top
   if (hidden === undefined) return
   die(
     `${model}.${field} holds the model ${hidden.modelName} where its variants can't be told apart. ` +
-      `A field may be a model, Schema.Array or Schema.NullOr of one, or Model.optional; ` +
-      `make a model of the part that ${hidden.modelName} stands in.`
+      "Use Schema.Array, Schema.NullOr or Model.optional, or a model of the part around it."
   )
 }
 

@@ -25,6 +25,7 @@ class Thing extends Model.Class<Thing>()("Thing", {
   labels: Schema.Record(Schema.String, Schema.Boolean),
   free: Schema.Json.pipe(Model.optional),
   open: Schema.JsonObject.pipe(Model.optional),
+  nulls: Schema.NonEmptyArray(Schema.Null).pipe(Model.optional),
   made: Model.DateTime,
   due: Model.Date.pipe(Validator.past, Model.optional),
   seen: Model.DateTime.pipe(Validator.past, Model.withDefault(() => DateTime.makeUnsafe(0))),
