@@ -31,7 +31,7 @@ export { evolve, withoutChecks } from "./shape/fields.ts"
 export { type FileField, fileFieldsOf, type FileReference, filesOf } from "./shape/files.ts"
 export { choicesOf, holdsTexts, kindOf } from "./shape/kind.ts"
 export { fold, nodesIn } from "./shape/nodes.ts"
-export { childrenOf, isOfOneType, mapParts, withChecksThat, withParts } from "./shape/nodes.ts"
+export { childrenOf, isOfOneType, mapParts, typeAt, withChecksThat, withParts } from "./shape/nodes.ts"
 export {
   assertReferences,
   backReferencesOf,

@@ -12,7 +12,8 @@ import {
   fold,
   limitProblems,
   type ModelLike,
-  modelOf
+  modelOf,
+  typeAt
 } from "../../Model/internal.ts"
 import { shownKeys } from "../description/ignoredKeys.ts"
 
@@ -88,15 +89,16 @@ const objectFinder = (ast: SchemaAST.Objects, model: ModelLike | undefined): Fin
 
 const unexpected = (field: string): FieldProblem => ({ ...excessProblem(field), message: "is not a field here" })
 
-const listFinder = ({ elements, rest }: SchemaAST.Arrays): FindExcess | undefined => {
-  const first = elements.map((ast) => excessFinder(ast))
-  const [others] = rest.map((ast) => excessFinder(ast))
-  return others === undefined && first.every((find) => find === undefined)
-    ? undefined
-    : (value, path) =>
-      Array.isArray(value)
-        ? value.flatMap((item: unknown, i) => (i < first.length ? first[i] : others)?.(item, `${path}${i}.`) ?? [])
-        : []
+const listFinder = (ast: SchemaAST.Arrays): FindExcess | undefined => {
+  if ([...ast.elements, ...ast.rest].every((part) => excessFinder(part) === undefined)) return undefined
+  const excessAt = (item: unknown, i: number, length: number, path: string) => {
+    const type = typeAt(ast, i, length)
+    return type === undefined ? [] : excessFinder(type)?.(item, `${path}${i}.`) ?? []
+  }
+  return (value, path) =>
+    Array.isArray(value)
+      ? value.flatMap((item: unknown, i) => excessAt(item, i, value.length, path))
+      : []
 }
 
 const unionFinder = ({ types }: SchemaAST.Union): FindExcess | undefined => {

@@ -51,6 +51,14 @@ export const childrenOf = (ast: SchemaAST.AST, intoSuspended: boolean): Readonly
 export const isOfOneType = ({ elements, rest }: SchemaAST.Arrays): boolean =>
   rest.length === 1 && elements.every((element) => element === rest[0])
 
+/** The type of an element of a list of a length; those of the rest but the first one are of the last elements. */
+export const typeAt = (
+  { elements, rest: [others, ...last] }: SchemaAST.Arrays,
+  index: number,
+  length: number
+): SchemaAST.AST | undefined =>
+  elements[index] ?? last[index - Math.max(elements.length, length - last.length)] ?? others
+
 /** The node with its direct parts replaced, and its encoding as it is; the same node if no part changes. */
 export const mapParts = (ast: SchemaAST.AST, replace: (part: SchemaAST.AST) => SchemaAST.AST): SchemaAST.AST => {
   switch (ast._tag) {

@@ -25,6 +25,10 @@ class Chest extends Model.Class<Chest>()("Chest", {
   size: Size.pipe(Model.optional),
   labels: Schema.Record(Schema.String, Size).pipe(Model.optional),
   shape: Shape.pipe(Model.optional),
+  row: Schema.TupleWithRest(Schema.Tuple([Schema.Int]), [
+    Schema.Struct({ a: Schema.Int }),
+    Schema.Struct({ b: Schema.Int })
+  ]).pipe(Model.optional),
   free: Schema.Unknown.pipe(Model.optional),
   ...Model.audited
 }) {}
@@ -61,6 +65,7 @@ const chest = {
   size: { width: 1, more: 1 },
   labels: { a: { width: 1 }, b: { width: 2, more: 1 } },
   shape: { kind: "square", side: 1, radius: 1 },
+  row: [1, { a: 1 }, { a: 2, b: 2 }, { a: 1, b: 2 }],
   free: { anything: { goes: 1 } },
   inserted: "ignored",
   _links: {},
@@ -68,7 +73,16 @@ const chest = {
   _type: "Chest"
 }
 
-const inChest = ["labels.b.more", "more", "part.more", "parts.1.more", "shape.radius", "size.more"]
+const inChest = [
+  "labels.b.more",
+  "more",
+  "part.more",
+  "parts.1.more",
+  "row.2.b",
+  "row.3.a",
+  "shape.radius",
+  "size.more"
+]
 
 const measures = {
   size: { width: 3, more: 1 },
@@ -137,7 +151,8 @@ routeStores((name, store) =>
           parts: [{ name: "q" }],
           size: { width: 1 },
           labels: { a: { width: 1 } },
-          shape: { kind: "square", side: 1 }
+          shape: { kind: "square", side: 1 },
+          row: [1, { a: 1 }, { b: 2 }]
         }
         assert.strictEqual((yield* send("PUT", path, own)).status, 200)
         const { body } = yield* send("GET", path)
