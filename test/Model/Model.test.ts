@@ -211,7 +211,9 @@ describe("Model.Class", () => {
       ["value", Schema.Struct({ key: Schema.RedactedFromValue(Schema.String) }), "Box.value holds redacted values"],
       ["value", Schema.File, "Box.value holds files, which can't be stored"],
       ["value", Schema.Struct({ "a.b": Schema.String }), "Box.value holds the name \"a.b\", which no path leads to"],
+      ["value", Schema.Struct({ ["__proto__"]: Schema.String }), "Box.value holds the name \"__proto__\""],
       ["a.b", Schema.String, "Box.a.b has a name that no path leads to"],
+      ["__proto__", Schema.String, "Box.__proto__ has a name that no path leads to"],
       ["$set", Schema.String, "Box.$set has a name that no path leads to"]
     ]
     for (const [name, field, message] of fields) {

@@ -249,11 +249,12 @@ export const assertNotReserved = (model: string, field: string): void => {
 }
 
 /**
- * Whether the name is allowed for a field. Dots separate the segments of a path, and a dollar sign starts an operator.
+ * Whether the name is allowed for a field. Dots separate the segments of a path, a dollar sign starts an operator, and
+ * `__proto__` is no property of an object.
  *
  * @internal
  */
-export const isName = (name: string): boolean => name !== "" && !name.includes(".") && !name.startsWith("$") && !name.includes("\0")
+export const isName = (name: string): boolean => !/^(?:$|\$|__proto__$)|[.\0]/u.test(name)
 
 /**
  * Dies if a variant other than the stored one contains the stored form of a model, as in a record or a tuple, which
