@@ -131,12 +131,10 @@ export const nodesIn = (
   ast: SchemaAST.AST,
   partsOf: (ast: SchemaAST.AST) => ReadonlyArray<SchemaAST.AST>
 ): ReadonlyArray<SchemaAST.AST> => {
-  const nodes = new Set<SchemaAST.AST>()
-  const visit = (node: SchemaAST.AST): void => {
-    if (nodes.has(node)) return
-    nodes.add(node)
-    for (const part of partsOf(node)) visit(part)
+  const nodes = new Set([ast])
+  // A set goes on with what is added to it meanwhile.
+  for (const node of nodes) {
+    for (const part of partsOf(node)) nodes.add(part)
   }
-  visit(ast)
   return [...nodes]
 }

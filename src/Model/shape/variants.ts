@@ -169,8 +169,13 @@ export const withoutUndefined = (schema: Schema.Top): Schema.Top | undefined => 
 
 /** The schema of a field's value without the wrappers of optionality and defaults. @internal */
 export const unwrapped = (schema: Schema.Top): Schema.Top => {
-  if ("schema" in schema && Schema.isSchema(schema.schema) && isSameNode(schema.ast, schema.schema.ast)) {
-    return unwrapped(schema.schema)
+  if ("schema" in schema && Schema.isSchema(schema.schema)) {
+    const own = childrenOf(schema.ast, false)
+    const inner = childrenOf(schema.schema.ast, false)
+    // The schema in a brand has the same parts. That in `StructWithRest` or `toType` is another one.
+    if (SchemaAST.isOptional(schema.ast) || own.length === inner.length && own.every((part, i) => part === inner[i])) {
+      return unwrapped(schema.schema)
+    }
   }
   if (
     "from" in schema && Schema.isSchema(schema.from) && SchemaAST.isOptional(schema.from.ast) &&
@@ -181,18 +186,6 @@ export const unwrapped = (schema: Schema.Top): Schema.Top => {
   const inner = nonNullMember(schema) ?? resolvedSuspend(schema)
   return inner === undefined ? schema : unwrapped(inner)
 }
-
-/** Whether a wrapper's node is that of the schema in it, or a union with it. That of `StructWithRest` or `toType` is another. */
-const isSameNode = (outer: SchemaAST.AST, inner: SchemaAST.AST): boolean =>
-  outer._tag === "Union" && outer.types[0] === inner ||
-  partsOf(outer).every((part, i) => part === partsOf(inner)[i])
-
-const partsOf = (ast: SchemaAST.AST): ReadonlyArray<unknown> => [
-  ast.encoding?.length,
-  ast.encoding?.[0].transformation,
-  Reflect.get(ast, "thunk"),
-  ...childrenOf(ast, false).slice(ast.encoding?.length)
-]
 
 /** Whether present values are encoded to themselves. A transformation may still supply missing ones. */
 const encodesToItself = ({ encoding }: SchemaAST.AST): boolean =>
@@ -216,16 +209,14 @@ export const nestedModel = (schema: unknown): ModelLike | undefined => {
 
 /** The model and the models in its fields, at every depth, each once, outer ones first. @internal */
 export const modelsIn = (model: ModelLike): ReadonlyArray<ModelLike> => {
-  const models = new Set<ModelLike>()
-  const visit = (one: ModelLike): void => {
-    if (models.has(one)) return
-    models.add(one)
+  const models = new Set([model])
+  // A set goes on with what is added to it meanwhile.
+  for (const one of models) {
     for (const schema of Object.values(one.store.fields)) {
       const inner = nestedModel(schema)
-      if (inner !== undefined) visit(inner)
+      if (inner !== undefined) models.add(inner)
     }
   }
-  visit(model)
   return [...models]
 }
 
@@ -270,7 +261,7 @@ export const assertSeparable = (model: string, field: string, schema: Schema.Top
   if (hidden === undefined) return
   die(
     `${model}.${field} holds the model ${hidden.modelName} where its variants can't be told apart. ` +
-      "Use Schema.Array, Schema.NullOr or Model.optional, or a model of the part around it."
+      "Use Schema.Array, Schema.NullOr or Model.optional, or a model around it."
   )
 }
 
