@@ -13,7 +13,11 @@ export const toMongo = (schema: JsonSchema): JsonSchema => {
   const isInteger = [type].flat().includes("integer")
   const { multipleOf } = parts
   const all = schemasIn(allOf).filter((one) => Object.keys(one).length > 0)
-  const text = typeof pattern === "string" ? toPcre(pattern) : undefined
+  // A store limits what a pattern repeats. The length of an address isn't checked here, nor is that of its labels.
+  const unbounded = typeof pattern === "string" && schema["format"] === "email"
+    ? pattern.replaceAll("{0,61}", "*")
+    : pattern
+  const text = typeof unbounded === "string" ? toPcre(unbounded) : undefined
   const patterns = Object.entries(isSchema(patternProperties) ? patternProperties : {}).map(([key, value]) =>
     [toPcre(key), isSchema(value) ? toMongo(value) : {}] as const
   )
@@ -95,9 +99,9 @@ const tokens = new RegExp(
 
 const translateOutside = (token: string): string | undefined => {
   switch (token) {
-    // In JavaScript `$` matches only at the very end.
+    // In JavaScript `$` matches only at the very end. PCRE and RE2, which the embedded store reads, write it so.
     case "$":
-      return "$(?!\\n)"
+      return "\\z"
     // In JavaScript the dot excludes four line terminators, in PCRE only one.
     case ".":
       return "[^\\n\\r\u2028\u2029]"
