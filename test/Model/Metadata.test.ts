@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Effect, Schema } from "effect"
+import { DateTime, Duration, Effect, Option, Schema } from "effect"
 import { Converter, Generator, Index, Model, Validator } from "../../src/Model/index.ts"
 
 class Address extends Model.Class<Address>()("Address", {
@@ -153,6 +153,23 @@ describe("Model.metadata", () => {
     const { home, since } = Model.metadata(Holder)
     assert.strictEqual(since?.default_value, "1970-01-01T00:00:00.000000")
     assert.deepStrictEqual(home?.default_value, { _type: "Address", street: "Main", city: "Bern" })
+  })
+
+  it("has defaults that are stored in another form, or written as a text", () => {
+    const at = DateTime.makeUnsafe(0)
+    class Holder extends Model.Class<Holder>()("Holder", {
+      at: Schema.DateTimeUtc.pipe(Model.withDefault(() => at)),
+      link: Schema.URL.pipe(Model.withDefault(() => new URL("https://example.org/"))),
+      names: Schema.ReadonlySet(Schema.String).pipe(Model.withDefault(() => new Set(["a"]))),
+      wait: Schema.Duration.pipe(Model.withDefault(() => Duration.seconds(5))),
+      maybe: Schema.Option(Schema.DateTimeUtc).pipe(Model.withDefault(() => Option.some(at))),
+      literal: Schema.Literals([1n, 2n]).pipe(Model.withDefault(() => 1n)),
+      size: Schema.BigInt.pipe(Model.withDefault(() => 5n)),
+      parts: Schema.Struct({ at: Schema.DateTimeUtc }).pipe(Model.withDefault(() => ({ at })))
+    }) {}
+    const shown: unknown = JSON.parse(Effect.runSync(Model.dumps(new Holder({}))))
+    const defaults = Object.entries(Model.metadata(Holder)).map(([name, field]) => [name, field.default_value])
+    assert.deepStrictEqual({ _type: "Holder", ...Object.fromEntries(defaults) }, shown)
   })
 
   it("has the validators of the input and those of a converter's output", () => {

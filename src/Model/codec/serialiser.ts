@@ -47,12 +47,10 @@ export const compileSerialiser = (model: ModelLike): Serialiser => {
 /** The wire form of a field's decoded value, as parsed JSON. */
 export const toWire = (model: ModelLike, key: string, value: unknown): unknown => {
   const wire = model.wire.fields[key]
-  const text = wire === undefined
-    ? undefined
-    // Every struct field is a schema.
-    : withQuotes(compile(SchemaAST.toEncoded((wire as Schema.Top).ast)))(
-      encoderOf(model.store.fields[key] as Schema.Top)(value)
-    )
+  if (wire === undefined) return undefined
+  // Every struct field is a schema.
+  const write = transcoderOf(model, key) ?? withQuotes(compile(SchemaAST.toEncoded((wire as Schema.Top).ast)))
+  const text = write(encoderOf(model.store.fields[key] as Schema.Top)(value))
   return text === undefined ? undefined : JSON.parse(text)
 }
 
