@@ -59,8 +59,10 @@ export interface Migration {
   readonly effect: Effect.Effect<unknown, MigrationFailed, DocumentStore>
   /** Whether the migration runs in a transaction. */
   readonly transaction: boolean
-  /** A hash of its text or its checksum, which tells whether it was edited. `undefined` if there is neither. */
+  /** A hash of its checksum, which tells whether it was edited. `undefined` if it has none. */
   readonly hash: string | undefined
+  /** A hash of the text of its function, in the place of the checksum's. `undefined` if it is no function, or has a checksum. */
+  readonly text: string | undefined
 }
 
 /**
@@ -82,7 +84,8 @@ export interface Options {
 
 /**
  * Declares a migration. Its effect has the store, and no caller's rights. If it is a function, a hash of the function's own
- * text, without its white space, tells whether it was edited after it has run; functions that it calls are not in it.
+ * text, without its white space, tells {@link run} whether it was edited after it has run; functions that it calls are not in it. A
+ * bundler changes that text, so the start of a service goes by checksums alone.
  *
  * @category constructors
  * @since 0.1.0
@@ -92,12 +95,13 @@ export const make = <E>(
   effect: Effect.Effect<unknown, E, DocumentStore> | (() => Effect.Effect<unknown, E, DocumentStore>),
   { checksum, transaction = true }: Options = {}
 ): Migration => {
-  const text = checksum ?? (Effect.isEffect(effect) ? undefined : String(effect).replaceAll(/\s+/gu, ""))
+  const isText = checksum === undefined && !Effect.isEffect(effect)
   return {
     id,
     effect: Effect.mapError(Effect.isEffect(effect) ? effect : Effect.suspend(effect), failedOf(id, transaction)),
     transaction,
-    hash: text === undefined ? undefined : hash("sha256", text).slice(0, 16)
+    hash: checksum === undefined ? undefined : digest(checksum),
+    text: isText ? digest(String(effect).replaceAll(/\s+/gu, "")) : undefined
   }
 }
 
@@ -153,13 +157,28 @@ export interface Status {
 }
 
 /**
+ * Options of {@link status}.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface StatusOptions {
+  /**
+   * Whether texts of functions are compared, besides checksums. A bundler writes other texts from build to build, so the start of a
+   * service has `false`. Defaults to true, for programs that run from their sources.
+   */
+  readonly compareTexts?: boolean | undefined
+}
+
+/**
  * Tells which of the migrations a store has had.
  *
  * @category combinators
  * @since 0.1.0
  */
 export const status = Effect.fn("Migration.status")(function*(
-  migrations: ReadonlyArray<Migration>
+  migrations: ReadonlyArray<Migration>,
+  { compareTexts = true }: StatusOptions = {}
 ): Effect.fn.Return<Status, ReadError, DocumentStore> {
   yield* assertIds(migrations)
   const store = yield* DocumentStore
@@ -173,8 +192,11 @@ export const status = Effect.fn("Migration.status")(function*(
     pending: idsOf((migration) => !isApplied(migration)),
     interrupted: idsOf(({ id }) => noteOf.get(id)?.["state"] === "running"),
     edited: idsOf((migration) => {
-      const hash = noteOf.get(migration.id)?.["hash"]
-      return isApplied(migration) && hash !== undefined && migration.hash !== undefined && hash !== migration.hash
+      const differs = (key: "hash" | "text"): boolean => {
+        const noted = noteOf.get(migration.id)?.[key]
+        return noted !== undefined && migration[key] !== undefined && noted !== migration[key]
+      }
+      return isApplied(migration) && (differs("hash") || compareTexts && differs("text"))
     }),
     unknown: notes.map(({ _id }) => String(_id)).filter((id) => !known.has(id))
   }
@@ -186,7 +208,7 @@ export const status = Effect.fn("Migration.status")(function*(
  * @category models
  * @since 0.1.0
  */
-export interface RunOptions {
+export interface RunOptions extends StatusOptions {
   /** The time after which the lock of a process that has died can be taken. Defaults to 15 seconds. */
   readonly lease?: Duration.Input | undefined
   /** Whether migrations that were edited after they have run are taken as they are now. Defaults to false. */
@@ -207,10 +229,11 @@ export interface RunOptions {
  */
 export const run = Effect.fn("Migration.run")(function*(
   migrations: ReadonlyArray<Migration>,
-  { acceptEdited = false, lease = "15 seconds", onBegin, onWait }: RunOptions = {}
+  { acceptEdited = false, compareTexts = true, lease = "15 seconds", onBegin, onWait }: RunOptions = {}
 ): Effect.fn.Return<{ readonly applied: ReadonlyArray<string> }, StoreError | MigrationFailed, DocumentStore> {
   const store = yield* DocumentStore
-  if (isComplete(yield* status(migrations))) return { applied: [] }
+  const found = status(migrations, { compareTexts })
+  if (isComplete(yield* found)) return { applied: [] }
   return yield* withLease({
     store,
     collection: ledger,
@@ -219,15 +242,15 @@ export const run = Effect.fn("Migration.run")(function*(
     onWait: onWait ?? ((holder) => Effect.logInfo(`Waiting for the migrations of ${holder}`))
   }, (holder) =>
     Effect.gen(function*() {
-      const found = yield* status(migrations)
-      yield* assertOrder(migrations, found, acceptEdited)
-      for (const { hash, id } of migrations.filter(({ id }) => found.edited.includes(id))) {
-        yield* store.updateOne(ledger, { _id: id }, { $set: { hash } })
+      const now = yield* found
+      yield* assertOrder(migrations, now, acceptEdited)
+      for (const migration of migrations.filter(({ id }) => now.edited.includes(id))) {
+        yield* store.updateOne(ledger, { _id: migration.id }, { $set: hashesOf(migration, compareTexts) })
       }
-      const pending = migrations.filter(({ id }) => found.pending.includes(id))
+      const pending = migrations.filter(({ id }) => now.pending.includes(id))
       for (const migration of pending) {
         yield* onBegin?.(migration.id) ?? Effect.logInfo(`Running migration ${migration.id}`)
-        yield* apply(store, migration, holder)
+        yield* apply(store, migration, holder, hashesOf(migration, compareTexts))
       }
       return { applied: pending.map(({ id }) => id) }
     }))
@@ -236,6 +259,14 @@ export const run = Effect.fn("Migration.run")(function*(
 // -----------------------------------------------------------------------------
 // internal
 // -----------------------------------------------------------------------------
+
+const digest = (text: string): string => hash("sha256", text).slice(0, 16)
+
+/** What is noted to tell edits by. */
+const hashesOf = ({ hash, text }: Migration, compareTexts: boolean): { readonly [key: string]: string } => ({
+  ...hash === undefined ? {} : { hash },
+  ...text === undefined || !compareTexts ? {} : { text }
+})
 
 const ledger = "appkernel.migrations"
 
@@ -278,11 +309,12 @@ const assertOrder = (
 
 const apply = Effect.fnUntraced(function*(
   store: DocumentStore["Service"],
-  { effect, hash, id, transaction }: Migration,
-  holder: string
+  { effect, id, transaction }: Migration,
+  holder: string,
+  hashes: { readonly [key: string]: string }
 ) {
   const note = (now: number) => ({
-    ...hash === undefined ? {} : { hash },
+    ...hashes,
     holder,
     finished: dateOf(now),
     state: "done"
@@ -290,7 +322,9 @@ const apply = Effect.fnUntraced(function*(
   if (transaction) {
     const both = Effect.gen(function*() {
       yield* effect
-      // The second of two processes can't write it, so that neither it nor what it has done is committed.
+      // The second of two processes can't write it, so that neither it nor what it has done is committed. An earlier run of it that had
+      // no transaction may have left that it began.
+      yield* store.deleteOne(ledger, { _id: id, state: "running" })
       yield* store.insertOne(ledger, { _id: id, ...note(yield* Clock.currentTimeMillis) })
     })
     const failed = failedOf(id, transaction)

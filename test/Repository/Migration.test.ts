@@ -75,6 +75,17 @@ const contract = <E>(layer: Layer.Layer<DocumentStore.DocumentStore, E>) => {
   )
 
   test(
+    "that have failed without a transaction run in one when they are declared so",
+    Effect.gen(function*() {
+      const failing = Migration.make("1a", Effect.fail("no transaction takes this"), { transaction: false })
+      yield* Effect.flip(Migration.run([failing]))
+      assert.deepStrictEqual(yield* Migration.run([insert("1a")]), { applied: ["1a"] })
+      assert.deepStrictEqual(yield* things, ["1a"])
+      assert.deepStrictEqual((yield* Migration.status([insert("1a")])).interrupted, [])
+    })
+  )
+
+  test(
     "that were edited are noticed, by the text of their function or by a checksum",
     Effect.gen(function*() {
       const one = Migration.make("1a", () => Effect.succeed(1))

@@ -9,7 +9,7 @@ export const awaitMigrations = Effect.fnUntraced(function*(migrations: ReadonlyA
   const onStart = (yield* Application)?.isTest === true ? "ignore" : yield* KernelConfig.migrationsOnStart
   if (onStart === "ignore") return
   if (onStart === "run") {
-    yield* Migration.run(migrations)
+    yield* Migration.run(migrations, { compareTexts: false })
     return
   }
   const missing = Effect.map(Migration.status(migrations), ({ pending }) => pending)

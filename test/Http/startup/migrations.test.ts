@@ -60,6 +60,36 @@ describe("A start while migrations have not run", () => {
   )
 
   test(
+    "runs no more of a program that a bundler wrote with other names, wherever it has run, and tells edits by checksums",
+    Effect.gen(function*() {
+      const build = (effect: () => Effect.Effect<unknown>, checksum: string) =>
+        Effect.provide(
+          awaitMigrations([Migration.make("1a", effect), Migration.make("2b", effect, { checksum })]),
+          configured("run")
+        )
+      const sources = Migration.make("1a", () => Effect.sync(() => "done"))
+      assert.deepStrictEqual(yield* Migration.run([sources]), { applied: ["1a"] })
+      yield* build(() => Effect.sync(() => "done"), "1")
+      yield* build(() => Effect.sync(() => {
+          return "done"
+        }), "1")
+      yield* Migration.run([sources, Migration.make("2b", Effect.void, { checksum: "1" })])
+      const edited = yield* Effect.flip(build(() => Effect.sync(() => "done"), "2"))
+      assert.include(edited.message, "2b: it was edited after it has run")
+    })
+  )
+
+  test(
+    "goes on from notes of an earlier version, which have hashes of a bundler's texts",
+    Effect.gen(function*() {
+      const store = yield* DocumentStore.DocumentStore
+      yield* store.insertOne("appkernel.migrations", { _id: "0001_first", hash: "c569c569c569c569", state: "done" })
+      yield* start("run")
+      assert.deepStrictEqual((yield* Migration.status([Migration.make("0001_first", () => Effect.void)])).edited, [])
+    })
+  )
+
+  test(
     "waits for somebody to run them",
     Effect.gen(function*() {
       const waiting = yield* Effect.forkChild(start("wait"))
