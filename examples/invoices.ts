@@ -18,7 +18,7 @@ import {
 } from "appkernel"
 import { Config, Effect, FileSystem, Layer, Redacted, Schema, Stream } from "effect"
 import { HttpServerRequest, HttpServerResponse, Multipart } from "effect/http"
-import { createHmac, timingSafeEqual } from "node:crypto"
+import { createHmac, hash, timingSafeEqual } from "node:crypto"
 
 class Invoice extends Model.Class<Invoice>()("Invoice", {
   id: Model.id({ prefix: "I" }),
@@ -43,9 +43,13 @@ class WrongSignature extends ServiceError<WrongSignature>()("WrongSignature", {
 
 const folder = Config.String("SCANS").pipe(Config.withDefault("scans"))
 
-/** A file has its name when it is complete; what was begun for a client that is gone is removed. */
-const save = Effect.fn("save")(function*(name: string, content: Stream.Stream<Uint8Array, Multipart.MultipartError>) {
+/**
+ * A file has its name when it is complete; what was begun for a client that is gone is removed. The name is a digest, since a client may
+ * choose an identifier such as "../cfg".
+ */
+const save = Effect.fn("save")(function*(id: string, content: Stream.Stream<Uint8Array, Multipart.MultipartError>) {
   const fs = yield* FileSystem.FileSystem
+  const name = hash("sha256", id)
   const path = yield* folder
   yield* fs.makeDirectory(path, { recursive: true })
   const begun = `${yield* fs.makeTempDirectoryScoped({ directory: path })}/${name}`

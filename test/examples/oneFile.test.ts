@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
-import { createHmac } from "node:crypto"
+import { createHmac, hash } from "node:crypto"
 import { readdirSync, statSync } from "node:fs"
 import { connect } from "node:net"
 import { join } from "node:path"
@@ -193,13 +193,17 @@ describe("the invoices", () => {
     Effect.gen(function*() {
       const folder = yield* folderOf
       const base = yield* started("invoices", { SCANS: folder })
-      const { body: { result: id } } = yield* post(`${base}/invoices`, { customer: "ACME", cents: 1 })
-      const url = `${base}/invoices/${id}/scan`
+      // A client may choose an identifier, which is no path.
+      const id = "../../I1"
+      yield* post(`${base}/invoices`, { id, customer: "ACME", cents: 1 })
+      const target = `/invoices/${encodeURIComponent(id)}/scan`
+      const url = `${base}${target}`
       const bytes = crypto.getRandomValues(new Uint8Array(60_000))
       const scanned = yield* upload(url, bytes)
       assert.deepStrictEqual([scanned.status, scanned.body.scanned], [200, 60_000])
       const stored = () => readdirSync(folder).map((name) => [name, statSync(join(folder, name)).size])
-      assert.deepStrictEqual(stored(), [[id, 60_000]])
+      const complete = [[hash("sha256", id), 60_000]]
+      assert.deepStrictEqual(stored(), complete)
       assert.strictEqual((yield* upload(url, new Uint8Array(20_000_001))).status, 413)
       assert.strictEqual((yield* upload(`${base}/invoices/I0/scan`, bytes)).status, 404)
       // The client goes in the middle of the file.
@@ -207,7 +211,7 @@ describe("the invoices", () => {
       const socket = connect(Number(port), hostname)
       const part = "--x\r\ncontent-disposition: form-data; name=\"scan\"; filename=\"a\"\r\n\r\n"
       const head = [
-        `POST /invoices/${id}/scan HTTP/1.1`,
+        `POST ${target} HTTP/1.1`,
         "host: x",
         "content-type: multipart/form-data; boundary=x",
         "content-length: 1000000"
@@ -216,7 +220,7 @@ describe("the invoices", () => {
       yield* until(() => stored().length === 2)
       socket.destroy()
       yield* until(() => stored().length === 1)
-      assert.deepStrictEqual(stored(), [[id, 60_000]])
+      assert.deepStrictEqual(stored(), complete)
     }))
 
   it.live("are paid once by a payment that is reported several times, with a signature", () =>

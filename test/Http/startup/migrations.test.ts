@@ -70,7 +70,8 @@ describe("A start while migrations have not run", () => {
       const sources = Migration.make("1a", () => Effect.sync(() => "done"))
       assert.deepStrictEqual(yield* Migration.run([sources]), { applied: ["1a"] })
       yield* build(() => Effect.sync(() => "done"), "1")
-      yield* build(() => Effect.sync(() => {
+      yield* build(() =>
+        Effect.sync(() => {
           return "done"
         }), "1")
       yield* Migration.run([sources, Migration.make("2b", Effect.void, { checksum: "1" })])
