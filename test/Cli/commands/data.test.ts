@@ -438,6 +438,13 @@ describe("appkernel, on data", () => {
         const copied = yield* Effect.flip(EmbeddedStore.backup({ path: `${folder}/${name}-`, to: `${folder}/other` }))
         assert.include(copied.message, `${name} is no file`)
       }
+      // As the folder of somebody else, it can't be looked at.
+      fs.symlinkSync("loop", `${folder}/loop`)
+      const opened = yield* Effect.flip(Effect.scoped(EmbeddedStore.make({ path: `${folder}/loop` })))
+      assert.include(opened.message, "ELOOP")
+      const verified = yield* Effect.flip(EmbeddedStore.verify({ path: `${folder}/loop` }))
+      const copied = yield* Effect.flip(EmbeddedStore.backup({ path: `${folder}/loop`, to: `${folder}/other` }))
+      for (const { message } of [verified, copied]) assert.include(message, "ELOOP")
 
       const before = fs.readdirSync(folder)
       const secret = "http://ada:engine@localhost/shop"

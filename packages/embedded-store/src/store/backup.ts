@@ -15,7 +15,7 @@ import { copyFile } from "node:fs/promises"
 import * as path from "node:path"
 import { pipeline } from "node:stream/promises"
 import { copyTo } from "../storage/lmdb/copy.ts"
-import { irregularIn, lockFolder } from "../storage/lmdb/folderLock.ts"
+import { lockFolder, requireRegularFiles } from "../storage/lmdb/folderLock.ts"
 import { dataFile } from "../storage/lmdb/preflight.ts"
 import { isSound, type Verification, verifyUnused } from "./verify.ts"
 
@@ -148,15 +148,12 @@ const manifestOf = (
   operation: string,
   folder: string
 ): Effect.Effect<Backup | "damaged" | undefined, StoreUnavailable> =>
-  Effect.suspend((): Effect.Effect<Backup | "damaged" | undefined, StoreUnavailable> => {
-    const irregular = irregularIn(folder)
-    if (irregular !== undefined) return Effect.fail(failed(operation, `folder ${folder}: ${irregular} is no file`))
+  Effect.gen(function*() {
+    yield* requireRegularFiles(folder, ({ message }) => failed(operation, `folder ${folder}: ${message}`))
     const file = path.join(folder, manifestFile)
-    if (!fs.existsSync(file)) return Effect.succeed(undefined)
-    return Effect.map(
-      attempt(operation, () => fs.readFileSync(file, "utf8")),
-      (text) => Result.getOrElse(Schema.decodeUnknownResult(Manifest)(text), () => "damaged" as const)
-    )
+    if (!fs.existsSync(file)) return undefined
+    const text = yield* attempt(operation, () => fs.readFileSync(file, "utf8"))
+    return Result.getOrElse(Schema.decodeUnknownResult(Manifest)(text), () => "damaged" as const)
   })
 
 const differenceOf = (manifest: Backup, { bytes, sha256 }: Digest, found: Verification): string | undefined => {

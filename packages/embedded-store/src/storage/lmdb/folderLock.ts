@@ -22,17 +22,28 @@ import type { DatabaseSync } from "node:sqlite"
 /** The file that is locked. It is empty, remains when the store is closed, and may be copied. */
 export const lockFile = "owner.lock"
 
-/** What is no regular file among those of a folder, or `undefined`. To open a FIFO would wait for who writes to it, for ever. */
-export const irregularIn = (folder: string): string | undefined =>
-  ["data.mdb", "lock.mdb", lockFile, ownerFile, "manifest.json"].find((name) =>
-    fs.statSync(path.join(folder, name), { throwIfNoEntry: false })?.isFile() === false
+/**
+ * Fails where one of a folder's files is no regular one, or can't be looked at. To open a FIFO would wait for who writes to it, for
+ * ever.
+ */
+export const requireRegularFiles = (
+  folder: string,
+  failed: (cause: Error) => StoreUnavailable
+): Effect.Effect<void, StoreUnavailable> =>
+  Effect.try({
+    try: () =>
+      ["data.mdb", "lock.mdb", lockFile, ownerFile, "manifest.json"].find((name) =>
+        fs.statSync(path.join(folder, name), { throwIfNoEntry: false })?.isFile() === false
+      ),
+    catch: (cause) => failed(cause instanceof Error ? cause : new Error(String(cause)))
+  }).pipe(
+    Effect.flatMap((name) => name === undefined ? Effect.void : Effect.fail(failed(new Error(`${name} is no file`))))
   )
 
 /** Locks a folder until the scope closes, waiting five seconds for a killed process to end. */
 export const lockFolder = (folder: string): Effect.Effect<void, StoreUnavailable, Scope.Scope> =>
   Effect.gen(function*() {
-    const irregular = irregularIn(folder)
-    if (irregular !== undefined) return yield* unavailable(`folder ${folder} can't be used: ${irregular} is no file`)
+    yield* requireRegularFiles(folder, ({ message }) => unavailable(`folder ${folder} can't be used: ${message}`))
     // Loaded on demand, since some versions of Node print a warning when it is loaded.
     const { DatabaseSync } = yield* Effect.tryPromise({
       try: () => import("node:sqlite"),

@@ -5,7 +5,7 @@ import type * as Scope from "effect/Scope"
 import { open, type RootDatabase } from "lmdb"
 import * as fs from "node:fs"
 import * as path from "node:path"
-import { irregularIn } from "./folderLock.ts"
+import { requireRegularFiles } from "./folderLock.ts"
 import { dataFile } from "./preflight.ts"
 
 export type Failed = (cause: unknown) => StoreUnavailable
@@ -20,13 +20,10 @@ export const failuresOf = (operation: string, folder: string, done: string): Fai
 
 /** Fails for a folder without a store, which lmdb would create. */
 export const hasStore = (folder: string, failed: Failed): Effect.Effect<void, StoreUnavailable> =>
-  Effect.suspend(() => {
-    const irregular = irregularIn(folder)
-    if (irregular !== undefined) return Effect.fail(failed(new Error(`${irregular} is no file`)))
-    return fs.existsSync(path.join(folder, dataFile))
+  Effect.flatMap(requireRegularFiles(folder, failed), () =>
+    fs.existsSync(path.join(folder, dataFile))
       ? Effect.void
-      : Effect.fail(failed(new Error(`it has no ${dataFile}`)))
-  })
+      : Effect.fail(failed(new Error(`it has no ${dataFile}`))))
 
 /** The environment of a folder until the scope closes. */
 export const openReadOnly = (
