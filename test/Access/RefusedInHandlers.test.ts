@@ -107,3 +107,22 @@ describe("A write that a handler makes for a caller without a grant", () => {
     }).pipe(Effect.provide(Logger.layer([logger])))
   })
 })
+
+describe("Rules without enableSecurity()", () => {
+  it.effect("are a warning at the start that names what is open", () => {
+    const warnings: Array<string> = []
+    const logger = Logger.make(({ logLevel, message }) => {
+      if (logLevel === "Warn") warnings.push(String(message))
+    })
+    const open = KernelEngine.make("open")
+      .register(Orders)
+      .register(Resource.make(Invoice, { methods: ["GET"] }).restrict(() => ($) => $.text.equals("a")))
+      .register(Counter)
+    return Effect.gen(function*() {
+      yield* open.test()
+      assert.deepStrictEqual(warnings.filter((line) => line.startsWith("Everybody may call")), [
+        "Everybody may call all of orders, invoices, whatever the rules say: the engine has no enableSecurity()"
+      ])
+    }).pipe(Effect.provide(Logger.layer([logger])))
+  })
+})

@@ -26,6 +26,12 @@ export const checkRegistrations = Effect.fnUntraced(function*(parts: EngineParts
   if (unreachable.length > 0) {
     yield* Effect.logWarning(`Nobody may call ${unreachable.join(", ")}: no rule admits anybody`)
   }
+  const open = openRegistrations(parts)
+  if (open.length > 0) {
+    yield* Effect.logWarning(
+      `Everybody may call all of ${open.join(", ")}, whatever the rules say: the engine has no enableSecurity()`
+    )
+  }
   const unruled = unruledModels(parts)
   if (unruled.length > 0) {
     yield* Effect.logWarning(
@@ -53,6 +59,13 @@ export const serveAlone = Effect.flatMap(HttpServer.HttpServer, (server) =>
   ))
 
 const served = new WeakSet<HttpServer.HttpServer["Service"]>()
+
+/** The names of registrations whose rules nothing enforces. */
+const openRegistrations = ({ api: { guards, registrations }, implementations }: EngineParts): ReadonlyArray<string> =>
+  guards.has("security") ? [] : registrations.flatMap((registration) => {
+    const { grants, restrictions } = implemented(registration, implementations).rules
+    return grants.length + restrictions.length === 0 ? [] : [registration.name]
+  })
 
 /** The models without endpoints and without a rule, whose repositories have the rights of the caller in handlers. */
 const unruledModels = ({ api: { guards, registrations }, implementations }: EngineParts): ReadonlyArray<string> =>
