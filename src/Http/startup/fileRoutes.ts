@@ -48,7 +48,7 @@ export const uploadsFor = Effect.fnUntraced(function*(
   const given = all.flatMap((one) =>
     one._tag === "Resource" && one.model.modelName === model.modelName ? one.files ?? [] : []
   )
-  const roomFor = yield* declaredQuotas({ store, files }, model, given[0] && quotasOf(given[0]))
+  const roomFor = yield* declaredQuotas({ store, files }, model, given.length === 0 ? undefined : quotasOf(given))
   const { uploadsOf } = yield* Effect.promise(() => import("../files/uploads.ts"))
   const unfinished = options?.resumable === true
     ? yield* unfinishedUploads({ store, files }, yield* configOf("files.upload_keep"))
@@ -161,12 +161,19 @@ export const fileRoutes = Effect.fnUntraced(function*(
 
 // internal
 
-const quotasOf = ({ quota, quotaBy = {} }: FileOptions) => ({
-  quota: quota === undefined ? undefined : bytesOf(quota),
-  quotaBy: Object.fromEntries(Object.entries(quotaBy).map(([field, size]) => [field, bytesOf(size)]))
-})
+/** The quotas of all registrations of a model, which hold together: of two for the same, the smaller one. */
+const quotasOf = (given: ReadonlyArray<FileOptions>) => {
+  const byFields = Map.groupBy(given.flatMap(({ quotaBy = {} }) => Object.entries(quotaBy)), ([field]) => field)
+  return {
+    quota: leastOf(given.flatMap(({ quota }) => quota ?? [])),
+    quotaBy: Object.fromEntries(
+      Array.from(byFields, ([field, all]) => [field, leastOf(all.map(([, size]) => size)) ?? 0])
+    )
+  }
+}
 
-const bytesOf = (size: ByteSize.Input): number => Number(ByteSize.fromInputUnsafe(size))
+const leastOf = (sizes: ReadonlyArray<ByteSize.Input>): number | undefined =>
+  sizes.length === 0 ? undefined : Math.min(...sizes.map((size) => Number(ByteSize.fromInputUnsafe(size))))
 
 /** A route with the stages of one of the document; none if the resource lacks that one. */
 const route = (

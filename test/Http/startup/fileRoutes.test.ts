@@ -362,6 +362,35 @@ describe("files of documents", () => {
       assert.strictEqual(yield* announced("PUT", `${bob}/picture`, 90_000), "HTTP/1.1 413 Payload Too Large")
     }))
 
+  it.effect("hold the quotas of all registrations of their model, of two the smaller one", () =>
+    Effect.gen(function*() {
+      const engine = KernelEngine.make("photos")
+        .register(photos, { name: "all", urlBase: "/api/all", files: { resumable: true } })
+        .register(photos, {
+          name: "large",
+          urlBase: "/api/large",
+          files: { quota: "3 kB", quotaBy: { owner: "1 MB" } }
+        })
+        .register(photos, {
+          name: "small",
+          urlBase: "/api/small",
+          files: { quota: "1 MB", quotaBy: { owner: "2 kB" } }
+        })
+      const { baseUrl } = yield* engine.test({ store })
+      for (const base of ["all", "large", "small"]) {
+        const call = (method: string, path: string, sent?: Sent) =>
+          caller(baseUrl)(method, `/api/${base}/photos${path}`, sent)
+        const made = Effect.map(
+          call("POST", "", { body: JSON.stringify({ owner: "ann" }), headers: json }),
+          ({ body }) => String(body.result)
+        )
+        const [first, second] = [yield* made, yield* made]
+        assert.strictEqual((yield* call("PUT", `/${first}/picture`, { ...put, body: png(1_500) })).status, 200)
+        assert.strictEqual((yield* call("PUT", `/${second}/picture`, { ...put, body: png(1_000) })).status, 413)
+        assert.strictEqual((yield* call("DELETE", `/${first}`)).status, 200)
+      }
+    }))
+
   it.effect("have no quota where a registration names a field that is not there", () =>
     Effect.gen(function*() {
       const engine = KernelEngine.make("photos").register(photos, { files: { quotaBy: { team: "2 kB" } } })
