@@ -163,17 +163,18 @@ export const fileRoutes = Effect.fnUntraced(function*(
 
 /** The quotas of all registrations of a model, which hold together: of two for the same, the smaller one. */
 const quotasOf = (given: ReadonlyArray<FileOptions>) => {
-  const byFields = Map.groupBy(given.flatMap(({ quotaBy = {} }) => Object.entries(quotaBy)), ([field]) => field)
-  return {
-    quota: leastOf(given.flatMap(({ quota }) => quota ?? [])),
-    quotaBy: Object.fromEntries(
-      Array.from(byFields, ([field, all]) => [field, leastOf(all.map(([, size]) => size)) ?? 0])
-    )
+  const quotaBy: Record<string, number> = {}
+  let quota = Infinity
+  for (const options of given) {
+    if (options.quota !== undefined) quota = Math.min(quota, bytesOf(options.quota))
+    for (const [field, size] of Object.entries(options.quotaBy ?? {})) {
+      quotaBy[field] = Math.min(quotaBy[field] ?? Infinity, bytesOf(size))
+    }
   }
+  return { quota: quota === Infinity ? undefined : quota, quotaBy }
 }
 
-const leastOf = (sizes: ReadonlyArray<ByteSize.Input>): number | undefined =>
-  sizes.length === 0 ? undefined : Math.min(...sizes.map((size) => Number(ByteSize.fromInputUnsafe(size))))
+const bytesOf = (size: ByteSize.Input): number => Number(ByteSize.fromInputUnsafe(size))
 
 /** A route with the stages of one of the document; none if the resource lacks that one. */
 const route = (
