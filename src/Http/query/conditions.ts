@@ -92,7 +92,7 @@ const add = (filters: Array<Filter>, filter: Filter | undefined): void => {
   if (filter !== undefined) filters.push(filter)
 }
 
-/** A day is a range of times: "after" compares with its end, "until" includes it. */
+/** A day is a range of times: "after" and "until" compare with its last one. */
 const boundOf = (
   field: QueryField,
   operator: ">" | "<" | ">=" | "<=",
@@ -106,10 +106,8 @@ const boundOf = (
   const isLower = operator === ">" || operator === ">="
   const day = field.day(text)
   if (day !== undefined) {
-    const [start, end] = day
-    return isLower
-      ? { isLower, operator: "$gte", value: operator === ">" ? end : start }
-      : { isLower, operator: "$lt", value: operator === "<" ? start : end }
+    const [first, last] = day
+    return { isLower, operator: names[operator], value: operator === ">" || operator === "<=" ? last : first }
   }
   const value = field.read(text, isQuoted)
   if (value === undefined) {
@@ -175,7 +173,7 @@ const among = (
     }
     const day = field.day(text)
     if (day !== undefined) {
-      others.push(one(field, { $gte: day[0], $lt: day[1] }))
+      others.push(one(field, { $gte: day[0], $lte: day[1] }))
       continue
     }
     const value = field.read(text, isQuoted)

@@ -29,8 +29,8 @@ export interface Reader {
    * quoted text is a text, and another one is a number or a boolean if it can be.
    */
   readonly text: (text: string, isQuoted?: boolean) => unknown
-  /** For a date-time field and a date, the stored start and end of that day. */
-  readonly day: (text: string) => readonly [start: unknown, end: unknown] | undefined
+  /** For a date-time field and a date, the stored first and last millisecond of that day. */
+  readonly day: (text: string) => readonly [first: unknown, last: unknown] | undefined
   /** Decodes a JSON value into a stored value; `undefined` if it does not fit the field. */
   readonly json: (value: unknown) => unknown
 }
@@ -55,14 +55,19 @@ const make = (storedForm: SchemaAST.AST, wireForm: SchemaAST.AST): Reader => {
   const forms = (wireForm === storedForm ? [stored] : [withoutValidators(wireForm), stored]).map((form) =>
     formReader(form, encoded)
   )
-  const momentOf = (millis: number | undefined): unknown =>
-    millis === undefined || !hasFourDigitYear(millis) ? undefined : encoded(DateTime.toUtc(DateTime.makeUnsafe(millis)))
+  const momentOf = (millis: number | undefined): unknown => {
+    if (millis === undefined || !hasFourDigitYear(millis)) return undefined
+    const moment = DateTime.makeUnsafe(millis)
+    // In the program it is a `DateTime` or a `Date`.
+    return encoded(moment) ?? encoded(DateTime.toDateUtc(moment))
+  }
 
   const json = (value: unknown): unknown => {
     for (const form of forms) {
       const read = form.read(value)
       if (read !== undefined) return read
     }
+    if (isBoolean && typeof value === "boolean") return encoded(value)
     // The wire has them as text, since JSON's numbers are too small for some of them.
     if (hasDigits && typeof value === "number") return json(String(value))
     return typeof value === "string" && (isMoment || isDate)
@@ -74,25 +79,25 @@ const make = (storedForm: SchemaAST.AST, wireForm: SchemaAST.AST): Reader => {
     isText: holdsTexts(SchemaAST.toEncoded(stored.ast)),
     isOrdered: isOrdered(stored.ast),
     text: (text, isQuoted = false) => {
-      if (isBoolean) {
-        const value = booleanOf(text)
-        return value === undefined ? undefined : json(value)
-      }
       const given = isMoment || isDate ? withZone(isoDate(text) ?? text) : text
       const quoted = isQuoted ? json(given) : undefined
       if (quoted !== undefined) return quoted
       const other = otherThanText(given)
       for (const form of forms) {
-        const read = form.isText || other === undefined ? undefined : form.read(other)
+        const read = other === undefined || form.isText ? undefined : form.read(other)
         if (read !== undefined) return read
+        // The text that callers read is not the number that is stored.
+        const asText = form.isText && !isQuoted ? form.read(given) : undefined
+        if (asText !== undefined) return asText
       }
-      return isQuoted ? undefined : json(given)
+      const word = isBoolean ? booleanOf(given) : undefined
+      return word !== undefined ? json(word) : isQuoted ? undefined : json(given)
     },
     day: (text) => {
       const start = isMoment ? parseDate(isoDate(text) ?? text) : undefined
       if (start === undefined) return undefined
-      const [from, to] = [momentOf(start), momentOf(start + millisPerDay)]
-      return from === undefined || to === undefined ? undefined : [from, to]
+      const [first, last] = [momentOf(start), momentOf(start + millisPerDay - 1)]
+      return first === undefined || last === undefined ? undefined : [first, last]
     },
     json
   }

@@ -65,8 +65,8 @@ export interface QueryField {
    * an element.
    */
   readonly read: (text: string, isQuoted?: boolean) => unknown
-  /** For a date-time field and a date, the stored start of that day and of the next one. */
-  readonly day: (text: string) => readonly [start: unknown, end: unknown] | undefined
+  /** For a date-time field and a date, the stored first and last millisecond of that day. */
+  readonly day: (text: string) => readonly [first: unknown, last: unknown] | undefined
   /**
    * Decodes a JSON value into a stored value; `undefined` if it does not fit the field. A list accepts a list or an
    * element. `null` and BSON values without a JSON form are accepted as they are.
@@ -169,7 +169,8 @@ const fieldOf = (model: ModelLike, key: string): FieldPosition | undefined => {
   return {
     stored: unwrapped(stored).ast,
     wire: unwrapped(wire).ast,
-    mayBeMissing: attributes.optional === true || attributes.default !== undefined || isNullValue(stored, attributes)
+    mayBeMissing: attributes.optional === true || attributes.default !== undefined || isNullValue(stored, attributes) ||
+      mayBeNothing(stored.ast)
   }
 }
 
@@ -182,11 +183,17 @@ export const nonNullType: (ast: SchemaAST.AST) => SchemaAST.AST = fold<SchemaAST
   otherwise: (ast) => ast
 })
 
-const takesNull: (ast: SchemaAST.AST) => boolean = fold<boolean>({
+/** Whether `null` stands for one of the values where they are encoded. */
+export const takesNull = (ast: SchemaAST.AST): boolean => holdsNull(SchemaAST.toEncoded(ast))
+
+const holdsNull: (ast: SchemaAST.AST) => boolean = fold<boolean>({
   Null: () => true,
-  Union: ({ types }) => types.some(takesNull),
+  Union: ({ types }) => types.some(holdsNull),
   otherwise: () => false
 })
+
+/** Whether one of the values, such as `None`, is stored as `null` or not at all. */
+const mayBeNothing = (ast: SchemaAST.AST): boolean => SchemaAST.isOptional(SchemaAST.toEncoded(ast)) || takesNull(ast)
 
 /** The elements of a list, or of a value with a list as its stored and wire form, such as a set or a chunk. */
 const itemOf = (ast: SchemaAST.AST): SchemaAST.AST | undefined => {
@@ -227,7 +234,7 @@ const positionAt = ({ stored, wire }: FieldPosition, key: string): FieldPosition
     return {
       stored: type,
       wire: valueAt(wire, key) ?? type,
-      mayBeMissing: SchemaAST.isOptional(type) || takesNull(type)
+      mayBeMissing: mayBeNothing(type)
     }
   }
   const [index] = own.indexSignatures

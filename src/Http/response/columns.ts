@@ -3,7 +3,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import { modelOf, unwrapped } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
-import { nonNullType } from "../query/queryFields.ts"
+import { nonNullType, takesNull } from "../query/queryFields.ts"
 
 export interface Column {
   readonly name: string
@@ -45,10 +45,7 @@ const membersOf = (fields: Schema.Struct.Fields): ReadonlyArray<Member> =>
   })
 
 const emptyOf = (ast: SchemaAST.AST): Member["empty"] =>
-  takesNull(ast) ? "null" : SchemaAST.isOptional(ast) ? "absent" : "required"
-
-const takesNull = (ast: SchemaAST.AST): boolean =>
-  ast._tag === "Null" || ast._tag === "Union" && ast.types.some((type) => takesNull(type))
+  takesNull(ast) ? "null" : SchemaAST.isOptional(SchemaAST.toEncoded(ast)) ? "absent" : "required"
 
 /** A value that may hold one of its own kind is one column from there on. */
 const columnsIn = (

@@ -48,11 +48,22 @@ class Choice extends Model.Class<Choice>()("Choice", {
   part: Schema.Struct({ inner: Schema.Union([Schema.Struct({ a: Schema.Int }), Schema.String]) }).pipe(Model.optional)
 }) {}
 
+/** A model of values that may be none in the program. */
+class Perhaps extends Model.Class<Perhaps>()("Perhaps", {
+  id: Model.id(),
+  whole: Schema.OptionFromNullOr(Schema.Int),
+  text: Schema.OptionFromNullOr(Schema.String),
+  key: Schema.OptionFromOptionalKey(Schema.Int),
+  filled: Schema.Int.pipe(Schema.withDecodingDefaultKey(Effect.succeed(5))),
+  part: Schema.Struct({ whole: Schema.OptionFromNullOr(Schema.Int), key: Schema.OptionFromOptionalKey(Schema.Int) })
+}) {}
+
 class Plain extends Model.Class<Plain>()("Plain", { id: Model.id(), n: Schema.Int }) {}
 
 const engine = KernelEngine.make("tables")
   .register(Sale, { methods: ["GET", "POST", "DELETE"], tables: true, many: ["DELETE"] })
   .register(Choice, { methods: ["GET", "POST", "DELETE"], tables: true, many: ["DELETE"] })
+  .register(Perhaps, { methods: ["GET", "POST", "DELETE"], tables: true, many: ["DELETE"] })
   .register(Plain, { methods: ["GET", "POST"] })
   .register(Plain, { methods: ["POST"], tables: true, lists: false, segment: "singles", name: "singles" })
 
@@ -106,6 +117,17 @@ const choice = Schema.Struct({
   )
 })
 
+const perhaps = Schema.Struct({
+  whole: Schema.NullOr(Schema.Literals([0, 7])),
+  text: Schema.NullOr(Schema.Literals(["x", "7", "null"])),
+  key: Schema.optionalKey(Schema.Literals([0, 7])),
+  filled: Schema.optionalKey(Schema.Literals([0, 7])),
+  part: Schema.Struct({
+    whole: Schema.NullOr(Schema.Literals([0, 7])),
+    key: Schema.optionalKey(Schema.Literals([0, 7]))
+  })
+})
+
 const runs = Number(process.env["DIFFERENTIAL_RUNS"] ?? 15)
 
 const csv = { "content-type": "text/csv" }
@@ -143,6 +165,8 @@ describe("Documents of a table", () => {
   it.effect("are those that it was exported from", () => sentBack("/sales", sale), 600_000)
 
   it.effect("are the same where fields may be texts or something else", () => sentBack("/choices", choice), 600_000)
+
+  it.effect("are the same where fields may be none", () => sentBack("/perhapses", perhaps), 600_000)
 
   it.effect("have a plain text as it stands, and as JSON where it would be read as something else", () =>
     Effect.gen(function*() {
