@@ -6,6 +6,7 @@ import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import { isUtf8 } from "node:buffer"
 import type { IncomingHttpHeaders } from "node:http"
 import type { Readable } from "node:stream"
+import { ownValue } from "../../internal/objects.ts"
 import { ownText } from "../../internal/ownText.ts"
 import { formType } from "../description/operationEndpoint.ts"
 import { type BadRequest, errorOf, type PayloadTooLarge, type UnsupportedMediaType } from "../HttpError.ts"
@@ -23,7 +24,7 @@ export const readJson = (
   request: HttpServerRequest.HttpServerRequest,
   types: ReadonlyArray<string>,
   limit: number
-): Effect.Effect<unknown, BodyError> => readAs(request, types, limit, parseJson)
+): Effect.Effect<unknown, BodyError> => readAs(request, types, limit, (bytes) => parseJson(bytes))
 
 /** Reads a form-urlencoded body within the limits; repeated parameters are lists, empty ones are left out. */
 export const readParameters = (
@@ -32,7 +33,10 @@ export const readParameters = (
 ): Effect.Effect<{ readonly [name: string]: string | ReadonlyArray<string> }, BodyError> =>
   readAs(request, [formType], maxBodySize, (bytes) => parametersIn(bytes, maxFields, ([, value]) => value !== ""))
 
-/** Reads the parameters of a query in a body: a JSON object of them, or form-urlencoded as in a URL. */
+/**
+ * Reads the parameters of a query in a body: a JSON object of them, or form-urlencoded as in a URL. A number that JavaScript would write
+ * otherwise than the body is an object without a prototype, which `JSON.stringify` writes as the body does.
+ */
 export const readQuery = (
   request: HttpServerRequest.HttpServerRequest,
   { maxBodySize, maxFields }: { readonly maxBodySize: number; readonly maxFields: number }
@@ -41,8 +45,20 @@ export const readQuery = (
     request,
     ["application/json", formType],
     maxBodySize,
-    (bytes, type) => type === formType ? parametersIn(bytes, maxFields, () => true) : parseJson(bytes)
+    (bytes, type) => type === formType ? parametersIn(bytes, maxFields, () => true) : parseJson(bytes, asWritten)
   )
+
+/** A function that `JSON.parse` calls with each value, and since Node 22 with its text. */
+type Reviver = (...[key, value, context]: ReadonlyArray<unknown>) => unknown
+
+// It is newer than the types of `JSON`.
+const rawJson = Reflect.get(JSON, "rawJSON") as (text: string) => object
+
+const asWritten: Reviver = (...[, value, context]) => {
+  if (typeof value !== "number") return value
+  const text = String(ownValue(context, "source"))
+  return text === String(value) ? value : rawJson(text)
+}
 
 const parametersIn = (
   bytes: Buffer,
@@ -143,15 +159,15 @@ export const otherType = (types: ReadonlyArray<string>): UnsupportedMediaType =>
 export const bodyTooLarge = (limit: number): PayloadTooLarge =>
   errorOf("PayloadTooLarge", "errors.BodyTooLarge", { limit })
 
-/** The value of a JSON text. It is an `Exit`, which the caller can use synchronously. */
-export const parseJson = (bytes: Buffer): Exit.Exit<unknown, BadRequest> => {
+/** The value of a JSON text, revived if it has numbers that may be rounded. It is an `Exit`, which the caller can use synchronously. */
+export const parseJson = (bytes: Buffer, revive?: Reviver): Exit.Exit<unknown, BadRequest> => {
   if (!isUtf8(bytes)) return Exit.fail(errorOf("BadRequest", "errors.BodyNotUtf8"))
   if (isDeeper(bytes, maxDepth)) {
     return Exit.fail(errorOf("BadRequest", "errors.BodyTooDeep", { depth: maxDepth }))
   }
   const text = bytes.toString("utf8")
   try {
-    const value: unknown = JSON.parse(text)
+    const value: unknown = revive !== undefined && inexact.test(text) ? JSON.parse(text, revive) : JSON.parse(text)
     return escapedSurrogate.test(text) && !isWellFormed(value)
       ? Exit.fail(errorOf("BadRequest", "errors.BodyNotUnicode"))
       : Exit.succeed(value)
@@ -159,6 +175,9 @@ export const parseJson = (bytes: Buffer): Exit.Exit<unknown, BadRequest> => {
     return Exit.fail(errorOf("BadRequest", "errors.BodyNotJson", { reason: reasonOf(cause) }))
   }
 }
+
+/** A number with many digits, a fraction or an exponent. */
+const inexact = /\d(?:\d{15}|[.eE])|-0/u
 
 const escapedSurrogate = /\\u[dD][89a-fA-F]/u
 

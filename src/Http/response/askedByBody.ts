@@ -57,14 +57,20 @@ const countOf = (asked: Asked): number =>
 const textsOf = (name: string, value: unknown): string | Array<string> | undefined => {
   if (typeof value === "string") return value
   if (json.has(name)) return JSON.stringify(value)
-  if (!Array.isArray(value)) return isPlain(value) ? String(value) : undefined
-  return value.every((one) => typeof one === "string" || isPlain(one)) ? value.map(String) : undefined
+  if (!Array.isArray(value)) return isPlain(value) ? JSON.stringify(value) : undefined
+  return value.every((one) => typeof one === "string" || isPlain(one))
+    ? value.map((one) => typeof one === "string" ? one : JSON.stringify(one))
+    : undefined
 }
 
 /** The parameters whose texts are JSON: in a JSON object they may be a part of it. */
 const json: ReadonlySet<string> = new Set(["query", "pipe"])
 
-const isPlain = (value: unknown): boolean => value === null || typeof value === "number" || typeof value === "boolean"
+/** Whether it is `null`, a number or a boolean. */
+const isPlain = (value: unknown): boolean =>
+  value === null || typeof value === "number" || typeof value === "boolean" ||
+  // A number as it is written.
+  typeof value === "object" && Object.getPrototypeOf(value) === null
 
 const merged = (url: Parameters, body: Asked): Asked => {
   const all = new Map<string, Array<string>>()

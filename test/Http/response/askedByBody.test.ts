@@ -1,6 +1,6 @@
 /** Reads whose parameters are in the body, over a real socket. */
 import { assert, describe, it } from "@effect/vitest"
-import { Arbitrary, Effect, Redacted, Schema, Stream } from "effect"
+import { Arbitrary, BigDecimal, Effect, Redacted, Schema, Stream } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { KernelClient, KernelEngine, Model, Resource, Role, Service } from "../../../src/index.ts"
 
@@ -12,6 +12,13 @@ class Note extends Model.Class<Note>()("Note", {
 
 class Secret extends Model.Class<Secret>()("Secret", { id: Model.id({ prefix: "S" }), text: Schema.String }) {}
 
+class Account extends Model.Class<Account>()("Account", {
+  id: Model.id(),
+  count: Schema.BigInt,
+  price: Schema.BigDecimal,
+  text: Schema.String
+}) {}
+
 const Words = Service.make("WordService").operation("count", {
   path: "./count",
   query: { words: Schema.Array(Schema.String) },
@@ -20,6 +27,7 @@ const Words = Service.make("WordService").operation("count", {
 
 const engine = KernelEngine.make("asked")
   .register(Note, { methods: ["GET", "POST"], pageTags: true, cacheControl: "max-age=60" })
+  .register(Account, { methods: ["GET", "POST"] })
   .register(Words)
 
 const secured = KernelEngine.make("secured")
@@ -124,6 +132,56 @@ describe("a read whose parameters are in the body", () => {
           }
         }
       }
+    }).pipe(Effect.provide(FetchHttpClient.layer), Effect.scoped))
+
+  it.effect("takes a number as it is written, also one that JavaScript's numbers don't have", () =>
+    Effect.gen(function*() {
+      const { baseUrl } = yield* engine.test()
+      const { accounts } = yield* KernelClient.make(engine, { baseUrl })
+      const numbers = [
+        "9007199254740992",
+        "9007199254740993",
+        "-9007199254740993",
+        "1",
+        "1.0",
+        "0.12345678901234567891"
+      ]
+      const ids: Array<string> = []
+      for (const text of numbers) {
+        const { result } = yield* accounts.create({
+          payload: {
+            count: BigInt(text.replace(/\..*/u, "")),
+            price: BigDecimal.fromStringUnsafe(text),
+            text
+          }
+        })
+        ids.push(result)
+      }
+      const url = `${baseUrl}/accounts`
+      const answered = ({ status, text }: { readonly status: number; readonly text: string }) =>
+        status === 200 ? JSON.parse(text)._items : status
+      for (const number of [...numbers, "1e400", "-1e400", "1e0", "true", "null"]) {
+        for (const field of ["count", "price", "text"]) {
+          const filters = { query: `{"${field}":${number}}`, [field]: number }
+          for (const [name, value] of Object.entries(filters)) {
+            const expected = answered(
+              yield* ask(`${url}?${new URLSearchParams({ [name]: value })}`, "GET", undefined, "")
+            )
+            for (const body of [`{"${name}":${value}}`, `{"${name}":[${value}]}`].slice(0, name === "query" ? 1 : 2)) {
+              assert.deepStrictEqual(answered(yield* ask(url, "QUERY", body)), expected, body)
+              assert.deepStrictEqual(answered(yield* ask(`${url}/query`, "POST", body)), expected, body)
+            }
+          }
+        }
+        const pipe = `[{"$match":{"count":${number}}}]`
+        assert.deepStrictEqual(
+          answered(yield* ask(`${url}/aggregate`, "QUERY", `{"pipe":${pipe}}`)),
+          answered(yield* ask(`${url}/aggregate?${new URLSearchParams({ pipe })}`, "GET", undefined, "")),
+          pipe
+        )
+      }
+      const [exact] = answered(yield* ask(url, "QUERY", `{"query":{"count":9007199254740993}}`))
+      assert.strictEqual(exact.id, ids[1])
     }).pipe(Effect.provide(FetchHttpClient.layer), Effect.scoped))
 
   it.effect("is a read for rules and limits, and says which body it takes", () =>
