@@ -20,7 +20,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaParser from "effect/SchemaParser"
 import * as crypto from "node:crypto"
-import { fold } from "../Model/internal.ts"
+import { fold, jsonLinkOf } from "../Model/internal.ts"
 import type * as Model from "../Model/Model.ts"
 import type { Document, Filter, Sort } from "./DocumentStore.ts"
 import { fieldNamed, valueWithin } from "./query/fieldPath.ts"
@@ -268,6 +268,11 @@ const isSameText = (one: string, other: string): boolean => {
   return left.length === right.length && crypto.timingSafeEqual(left, right)
 }
 
+const isOwnJson = (ast: SchemaAST.Declaration): boolean => {
+  const json = jsonLinkOf(ast)
+  return json !== undefined && json.link === undefined
+}
+
 const withParts: unique symbol = Symbol("withParts")
 
 const typesOf: (ast: SchemaAST.AST) => ReadonlyArray<unknown> = fold<ReadonlyArray<unknown>>({
@@ -282,8 +287,8 @@ const typesOf: (ast: SchemaAST.AST) => ReadonlyArray<unknown> = fold<ReadonlyArr
   Literal: ({ literal }) => [typeof literal === "bigint" ? "number" : typeof literal],
   Enum: ({ enums }) => enums.map(([, value]) => typeof value),
   Union: ({ types }) => types.flatMap(typesOf),
-  // Dates, identifiers and binary values: each class is one type.
-  Declaration: (ast) => [ast],
+  // Dates, identifiers and binary values: each class is one type. What is its own JSON may have parts.
+  Declaration: (ast) => [isOwnJson(ast) ? withParts : ast],
   // What refers to itself has parts.
   Suspend: () => [withParts],
   otherwise: () => [withParts]

@@ -124,6 +124,10 @@ storeMatrix((name, store) =>
 class Anything extends Model.Class<Anything>()("Anything", {
   id: Model.id(),
   any: Schema.Unknown,
+  json: Schema.Json,
+  mutable: Schema.MutableJson,
+  optional: Schema.NullOr(Schema.Json).pipe(Model.optional),
+  part: Schema.Struct({ json: Schema.Json }),
   either: Schema.Union([Schema.Int, Schema.Array(Schema.Int)])
 }) {}
 
@@ -131,7 +135,9 @@ const keysetOf = (order: DocumentStore.Sort) => Effect.fromResult(Cursor.make(Pl
 
 describe("a cursor", () => {
   it("is of no order by what may have parts", () => {
-    for (const path of ["any", "either"]) assert.isTrue(Result.isFailure(Cursor.make(Anything, { [path]: 1 })))
+    for (const path of ["any", "json", "mutable", "optional", "part.json", "either"]) {
+      assert.isTrue(Result.isFailure(Cursor.make(Anything, { [path]: 1 })), path)
+    }
   })
 
   it.effect("is text for URLs", () =>
