@@ -46,6 +46,24 @@ const finite = String.raw`^-?(?:\d{1,308}(?:\.\d+)?(?:[eE]-\d+)?|` +
   String.raw`\d{1,9}(?:\.\d+)?[eE]\+?0*(?:\d{1,2}|[12]\d\d)|` +
   String.raw`\d(?:\.\d+)?[eE]\+?0*30[0-7]|1(?:\.${decimals.slice(0, -1)})?[eE]\+?0*308)$`
 
+/** Whole numbers that are exact as doubles, without leading zeros. */
+const exact = String.raw`(?:0|[1-9]\d{0,14}|${
+  Array.from(String(Number.MAX_SAFE_INTEGER)).reduceRight((rest, digit, i, { length }) => {
+    const least = i === 0 ? 1 : 0
+    const others = length - 1 - i
+    return Number(digit) > least
+      ? String.raw`(?:[${least}-${Number(digit) - 1}]\d{${others}}|${digit}${rest})`
+      : digit + rest
+  }, "")
+})`
+
+const identifier = "[0-9A-Za-z-]"
+const prerelease = String.raw`(?:${exact}|\d*[A-Za-z-]${identifier}*)`
+
+/** Versions (Semantic Versioning 2.0.0). */
+const version = String.raw`^${exact}\.${exact}\.${exact}(?:-${prerelease}(?:\.${prerelease})*)?` +
+  String.raw`(?:\+${identifier}+(?:\.${identifier}+)*)?$`
+
 /** The last moment that there is. */
 const maxMillis = 8_640_000_000_000_000
 
@@ -101,9 +119,7 @@ const values: ReadonlyArray<readonly [schema: Schema.Top, form: Form]> = [
   }],
   [Schema.URL, { format: "uri", example: "https://example.com/" }],
   [Schema.SemVer, {
-    check: Schema.isPattern(
-      /^(?:0|[1-9]\d{0,14})(?:\.(?:0|[1-9]\d{0,14})){2}(?:-[a-z][\da-z]*(?:\.[a-z][\da-z]*)*)?(?:\+[\dA-Za-z.-]+)?$/u
-    ),
+    check: Schema.isPattern(new RegExp(version, "u")),
     example: "1.2.3"
   }]
 ]

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { KernelEngine, OpenApi, Service } from "appkernel"
-import { Effect, Schema } from "effect"
+import { Arbitrary, Effect, Result, Schema, SemVer } from "effect"
 import { resolvedDocument } from "../../support/resolvedDocument.ts"
 
 const engine = KernelEngine.make("numbers").register(
@@ -10,6 +10,44 @@ const engine = KernelEngine.make("numbers").register(
     success: Schema.Struct({ number: Schema.FiniteFromString })
   }, ({ params }) => Effect.succeed(params))
 )
+
+const versions = KernelEngine.make("versions").register(
+  Service.make("Versions").operation("newest", {
+    path: "./newest",
+    success: Schema.Struct({ version: Schema.SemVer })
+  }, () => Effect.succeed({ version: SemVer.parseUnsafe("1.0.0") }))
+)
+
+/** Parts of versions, some of which no version has. */
+const identifiers = Schema.Literals([
+  "0",
+  "1",
+  "01",
+  "",
+  "a",
+  "-",
+  "x-y",
+  "rc",
+  "RC",
+  "0a",
+  "1a1",
+  "00-",
+  "9007199254740991",
+  "9007199254740992",
+  "8999999999999999",
+  "9007199254739999",
+  "10000000000000000",
+  "v1",
+  "é"
+])
+
+const parts = Schema.Array(identifiers).check(Schema.isMinLength(1), Schema.isMaxLength(3))
+
+const version = Schema.Struct({
+  core: Schema.Array(identifiers).check(Schema.isMinLength(3), Schema.isMaxLength(3)),
+  prerelease: Schema.optionalKey(parts),
+  build: Schema.optionalKey(parts)
+})
 
 describe("A number that is written as text", () => {
   it.effect.prop(
@@ -61,6 +99,38 @@ describe("A number that is written as text", () => {
           ]
         ) {
           assert.isTrue(accepts(finite) && Number.isFinite(Number(finite)), finite)
+        }
+      })
+  )
+})
+
+describe("A version", () => {
+  it.effect.prop(
+    "is described by a pattern of all versions, and of nothing else",
+    { parts: Arbitrary.schema(version), one: identifiers, some: Arbitrary.schema(Schema.SemVer) },
+    ({ one, parts: { build, core, prerelease }, some }) =>
+      Effect.sync(() => {
+        const { paths } = resolvedDocument(OpenApi.make(versions, { title: "Versions", version: "1" }))
+        const path = Object.keys(paths).find((path) => path.endsWith("/newest")) ?? ""
+        const { schema } = paths[path].get.responses["200"].content["application/json"]
+        const { pattern } = schema.properties.version
+        const accepts = Schema.is(Schema.String.check(Schema.isPattern(new RegExp(pattern, "u"))))
+        const after = `${prerelease === undefined ? "" : `-${prerelease.join(".")}`}${
+          build === undefined ? "" : `+${build.join(".")}`
+        }`
+        for (
+          const text of [
+            core.join(".") + after,
+            `1.0.0${after}`,
+            `1.${one}.0`,
+            `1.0.0-${one}`,
+            `1.0.0-rc.${one}`,
+            `1.0.0+${one}`,
+            SemVer.format(some),
+            ` ${SemVer.format(some)}`
+          ]
+        ) {
+          assert.strictEqual(accepts(text), Result.isSuccess(SemVer.parse(text)), text)
         }
       })
   )
