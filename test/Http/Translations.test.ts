@@ -49,6 +49,20 @@ class Mug extends Model.Class<Mug>()("Mug", {
   size: Schema.Int.pipe(Validator.min(2), Validator.min(5))
 }) {}
 
+/** A model whose rules are within others. */
+class Ruled extends Model.Class<Ruled>()("Ruled", {
+  id: Model.id({ prefix: "R" }),
+  grouped: Schema.String.check(
+    Schema.makeFilterGroup([
+      Schema.isMaxLength(9),
+      Schema.makeFilterGroup([Schema.isMinLength(2), Schema.isMaxLength(5)])
+    ])
+  ),
+  named: Schema.Record(Schema.String, Schema.Int).check(
+    Schema.isPropertyNames(Schema.String.check(Schema.isMinLength(2)))
+  )
+}) {}
+
 interface Box {
   readonly title: string
   readonly inner?: Box
@@ -65,6 +79,7 @@ const engine = KernelEngine.make("labels")
   .register(Item, { methods: ["GET", "POST", "PUT", "PATCH"] })
   .register(Mug, { methods: ["GET", "POST"] })
   .register(Crate, { methods: ["GET", "POST"] })
+  .register(Ruled, { methods: ["GET", "POST"] })
 
 const min =
   "{type, select, str {muss mindestens {value, plural, one {ein Zeichen} other {# Zeichen}} haben} other {{label} muss mindestens {value} sein}}"
@@ -406,6 +421,14 @@ describe("a 400 / memory", () => {
         for (const problem of answer.body.errors) {
           assert.deepStrictEqual(Object.keys(problem), ["field", "validator", "message"])
         }
+      }))
+
+    it.effect("has the arguments of rules in groups, and is in English where there is none", () =>
+      Effect.gen(function*() {
+        assert.deepStrictEqual(messages(yield* send("POST", "/ruleds", "de", { grouped: "a", named: { a: 1 } })), {
+          "grouped": "„Grouped“ muss mindestens 2 Zeichen haben",
+          "named.a": "„A“ must have a length of at least 2"
+        })
       }))
 
     it.effect("counts in the plural of the language", () =>

@@ -139,4 +139,6 @@ const partsAt = (ast: SchemaAST.AST, key: string): ReadonlyArray<SchemaAST.AST> 
   }
 }
 
-const checksOf = ({ checks }: SchemaAST.AST): ReadonlyArray<Check> => checks ?? []
+/** The checks of a node, those in groups as well. */
+const checksOf = ({ checks = [] }: { readonly checks?: ReadonlyArray<Check> | undefined }): ReadonlyArray<Check> =>
+  checks.flatMap((check) => check._tag === "FilterGroup" ? [check, ...checksOf(check)] : [check])

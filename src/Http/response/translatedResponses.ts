@@ -338,12 +338,9 @@ const messageOf = (language: Language, problemField: ProblemField, problem: Fiel
   // A custom schema's message has no translation.
   if (type === undefined && detail === undefined) return message
   const key = `validators.${validator}`
-  const args = {
-    field,
-    label,
-    type: type ?? problemField.type,
-    value: argument(problemField.argumentOf(validator, message))
-  }
+  const value = argument(problemField.argumentOf(validator, message))
+  // A text that needs a value which is unknown here is none.
+  const args = { field, label, type: type ?? problemField.type, ...value === undefined ? {} : { value } }
   return (problemField.label === undefined ? undefined : text(`${key}@${problemField.label}`, args)) ??
     text(`${key}@${field}`, args) ??
     (detail === undefined ? text(key, args) : format(language, detail)) ??
