@@ -26,7 +26,7 @@ export interface Changes extends State {
   /**
    * A filter of the store for all documents that may match, and the stages that test them. It is no search in an index for a
    * changed field: a document that is upgraded meanwhile would be missed between two of them. A document that can't be read
-   * counts as a match of what concerns changed fields, so that whoever may see it learns of it.
+   * matches no condition on changed fields.
    */
   readonly searchFor: (filter: Filter) => Search
 }
@@ -35,7 +35,7 @@ interface Search {
   readonly stored: Filter
   readonly stages: ReadonlyArray<Document>
   readonly isTextSearch?: boolean
-  /** Whether row filters of a caller concern changed fields. A document that can't be read matches none of them. */
+  /** Whether row filters of a caller concern changed fields: an identifier does not find a document that can't be read. */
   readonly isReadableOnly: boolean
 }
 
@@ -70,7 +70,6 @@ export const changesOf = (
       searchFor: (filter) => {
         if (!concernFilter(filter)) return { stored: filter, stages: [], isReadableOnly: false }
         const rows = rowFiltersIn(filter)
-        const isReadableOnly = rows.some(concernFilter)
         const conditions = Object.entries(filter).flatMap(([key, operand]) =>
           key === "$and" && isArray(operand) ? operand.filter(isDocument) : [{ [key]: operand }]
         )
@@ -86,11 +85,9 @@ export const changesOf = (
             : tested.length === 0
             ? together
             : { $and: [...same, { $nor: [isTested] }] },
-          stages: isReadableOnly
-            ? [{ $match: { [unreadableField]: { $exists: false } } }, { $match: { $and: different } }]
-            : [{ $match: { $or: [{ $and: different }, { [unreadableField]: true }] } }],
+          stages: [{ $match: { [unreadableField]: { $exists: false } } }, { $match: { $and: different } }],
           isTextSearch: different.some((condition) => Object.hasOwn(condition, "$text")),
-          isReadableOnly
+          isReadableOnly: rows.some(concernFilter)
         }
       }
     }

@@ -202,6 +202,15 @@ export const matching = (operation: string, filter: Filter, document: Document) 
       operation
     ))
 
+/** Why a document that can't be read is not written. */
+export const unwritable = ({ modelName }: ModelLike, operation: string, stored: Document): QueryRejected =>
+  new QueryRejected({
+    operation,
+    detail: `${modelName} ${String(stored["_id"])} is stored in form ${
+      modelVersionOf(stored)
+    }, and has no way up: see \`appkernel check\``
+  })
+
 // internal
 
 type ParsedFilter = Parameters<Result.Result.Success<ReturnType<typeof parseUpdate>>["apply"]>[1]
@@ -216,11 +225,3 @@ const parsedFilter = (operation: string, filter: Filter) =>
 
 const parsedUpdate = (operation: string, update: Update, arrayFilters: ReadonlyArray<Filter> | undefined) =>
   Effect.flatMap(Clock.currentTimeMillis, (now) => fromProblem(parseUpdate(update, { now }, arrayFilters), operation))
-
-const unwritable = ({ modelName }: ModelLike, operation: string, stored: Document): QueryRejected =>
-  new QueryRejected({
-    operation,
-    detail: `${modelName} ${String(stored["_id"])} is stored in form ${
-      modelVersionOf(stored)
-    }, and has no way up: see \`appkernel check\``
-  })

@@ -32,7 +32,7 @@ import type {
 import { DuplicateKey, QueryRejected, type ReadError, type WriteError } from "../RepositoryError.ts"
 import { agreementReader } from "./agreement.ts"
 import { type Changes, changesOf } from "./changes.ts"
-import { type Conversions, makeMatchWriter, matching, targetOf, type Written } from "./matchWriter.ts"
+import { type Conversions, makeMatchWriter, matching, targetOf, unwritable, type Written } from "./matchWriter.ts"
 import { modelVersionOf, modelVersionsOf } from "./modelVersions.ts"
 import { makeSearch, notYet } from "./search.ts"
 import { placesOf } from "./versionIndexes.ts"
@@ -82,9 +82,14 @@ export const runnerBy = (
   const findIn = (operation: string, changes: Changes, filter: Filter, options: Omit<FindOptions, "filter">) =>
     Stream.runCollect(search(operation, changes, filter, options))
 
-  /** The identifiers of all matches. */
-  const idsOf = (changes: Changes, filter: Filter) =>
-    Effect.map(findIn("find", changes, filter, { projection: { _id: 1 } }), (found) => found.map(({ _id }) => _id))
+  /** The identifiers of all matches. Fails if one of them can't be read, so that none is written. */
+  const idsOf = (operation: string, changes: Changes, filter: Filter) =>
+    Stream.runCollect(
+      Stream.mapEffect(search("find", changes, filter, {}), (document): Effect.Effect<unknown, QueryRejected> =>
+        unreadableProblems(document) === undefined
+          ? Effect.succeed(document["_id"])
+          : Effect.fail(unwritable(model, operation, document)))
+    )
 
   const { remove, uniquely, update, writeMatch } = makeMatchWriter(model, store, conversions, { findIn, withState })
 
@@ -243,7 +248,7 @@ export const runnerBy = (
           if (isNativeUpdate(changes, filter, operation.update)) {
             return namingFields(model, base.run(operation))
           }
-          return Effect.flatMap(idsOf(changes, filter), (ids) =>
+          return Effect.flatMap(idsOf("updateMany", changes, filter), (ids) =>
             Effect.map(
               Effect.forEach(ids, (id) =>
                 namingFields(model, update({ ...operation, name: "updateOne" }, filter, { id }))),
@@ -280,7 +285,7 @@ export const runnerBy = (
         withState((changes) => {
           const filter = whole(operation)
           if (!changes.concernFilter(filter)) return base.run(operation)
-          return Effect.flatMap(idsOf(changes, filter), (ids) =>
+          return Effect.flatMap(idsOf("deleteMany", changes, filter), (ids) =>
             Effect.map(
               Effect.forEach(ids, (id) => remove(filter, { id })),
               (written) => written.filter((one) => one !== undefined).length

@@ -1,0 +1,110 @@
+/** Stored documents of a model with versions that have no way up, and what they do to others: nothing. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Option, Schema, Stream } from "effect"
+import { DocumentStore, Model, Repository } from "../../src/index.ts"
+import { storeMatrix } from "../support/storeMatrix.ts"
+
+class Owner extends Model.Class<Owner>()("Owner", { id: Model.id() }) {}
+
+const numbered = Model.was.retyped("n", Schema.String, {
+  up: (text: string) => Schema.decodeUnknownSync(Schema.NumberFromString.check(Schema.isInt()))(text),
+  down: (n: number) => String(n)
+})
+
+class Deleted extends Model.Class<Deleted>()("DeletedPet", {
+  id: Model.id(),
+  n: Schema.Int,
+  owner: Model.reference(() => Owner, { onDelete: "cascade" })
+}, { versions: [numbered, Model.was.renamed("keeper", "owner")] }) {}
+
+class Cleared extends Model.Class<Cleared>()("ClearedPet", {
+  id: Model.id(),
+  n: Schema.Int,
+  owner: Model.reference(() => Owner, { onDelete: "null" }).pipe(Model.optional)
+}, { versions: [numbered, Model.was.renamed("keeper", "owner")] }) {}
+
+class Kept extends Model.Class<Kept>()("KeptPet", {
+  id: Model.id(),
+  n: Schema.Int,
+  owner: Model.reference(() => Owner, { onDelete: "restrict" })
+}, { versions: [numbered, Model.was.renamed("keeper", "owner")] }) {}
+
+class Member extends Model.Class<Member>()("Member", {
+  id: Model.id(),
+  n: Schema.Int,
+  mail: Schema.String,
+  city: Schema.String
+}, { versions: [numbered, Model.was.renamed("email", "mail")] }) {}
+
+/** The member `bad` has no way up. */
+const members = [
+  { _id: "a", n: "1", email: "x", city: "Rome" },
+  { _id: "bad", n: "none", email: "x", city: "Rome" },
+  { _id: "c", n: "2", email: "x", city: "Rome" }
+]
+
+storeMatrix((name, layer) =>
+  describe(`Documents without a way up / ${name}`, () => {
+    for (const model of [Deleted, Cleared, Kept]) {
+      it.live(`do not count as referring to what others delete: ${model.modelName}`, () =>
+        Effect.gen(function*() {
+          const store = yield* DocumentStore.DocumentStore
+          const owners = yield* Repository.make(Owner)
+          yield* Repository.make(model as typeof Deleted)
+          yield* owners.bulkInsert(["1", "2", "3"].map((id) => new Owner({ id })))
+          const stored = [
+            { _id: "a", n: "1", keeper: "1" },
+            { _id: "bad", n: "none", keeper: "1" },
+            { _id: "later", _form: 9, n: "none", owner: "1" },
+            { _id: "b", n: "2", keeper: "2" }
+          ]
+          yield* store.insertMany(model.modelName, stored)
+          yield* owners.deleteById("3")
+          assert.sameDeepMembers([...yield* store.find(model.modelName, {})], stored)
+          const deleted = yield* Effect.result(owners.deleteById("2"))
+          assert.strictEqual(deleted._tag, model === Kept ? "Failure" : "Success")
+          const found = yield* store.find(model.modelName, { filter: { _id: { $ne: "b" } } })
+          assert.sameDeepMembers([...found], stored.slice(0, 3))
+        }).pipe(Effect.provide(layer), Effect.scoped))
+    }
+
+    it.live("match no condition on changed fields", () =>
+      Effect.gen(function*() {
+        const store = yield* DocumentStore.DocumentStore
+        yield* store.insertMany("Member", members)
+        const repository = yield* Repository.make(Member)
+        assert.isFalse(yield* repository.exists(($) => $.mail.equals("nobody")))
+        assert.strictEqual(yield* repository.count(($) => $.mail.equals("nobody")), 0)
+        assert.strictEqual(yield* repository.count(($) => $.mail.notEquals("nobody")), 2)
+        assert.isTrue(Option.isSome(yield* repository.findOne(($) => $.mail.equals("x"))))
+        const found = yield* repository.find(($) => $.mail.equals("x").and($.city.equals("Rome")), { sort: "-n" })
+        assert.deepStrictEqual(found.map(({ id }) => id), ["c", "a"])
+        assert.lengthOf(yield* Stream.runCollect(repository.stream(($) => $.mail.equals("x"))), 2)
+        const summed = repository.aggregate([{ $match: { mail: "x" } }, { $group: { _id: null, n: { $sum: "$n" } } }])
+        assert.deepStrictEqual(yield* Stream.runCollect(summed), [{ _id: null, n: 3 }])
+        // Whoever asks for one, or for all, learns of it.
+        assert.strictEqual((yield* Effect.flip(repository.findById("bad")))._tag, "DocumentInvalid")
+        assert.strictEqual((yield* Effect.flip(repository.find()))._tag, "DocumentInvalid")
+        assert.strictEqual(yield* repository.count(($) => $.city.equals("Rome")), 3)
+      }).pipe(Effect.provide(layer), Effect.scoped))
+
+    it.live("are not written with others, and stop no write of them half-way", () =>
+      Effect.gen(function*() {
+        const store = yield* DocumentStore.DocumentStore
+        yield* store.insertMany("Member", members)
+        const repository = yield* Repository.make(Member)
+        // The update can't be computed for one of the matches.
+        const error = yield* Effect.flip(repository.updateMany(($) => $.city.equals("Rome"), ($) => [$.n.set(7)]))
+        assert.include(error.message, "Member bad is stored in form 1, and has no way up")
+        assert.sameDeepMembers([...yield* store.find("Member", {})], members)
+        const updated = yield* repository.updateMany(($) => $.mail.equals("x"), ($) => [$.n.set(7)])
+        assert.strictEqual(updated.matchedCount, 2)
+        const numbers = Effect.map(store.find("Member", { sort: { _id: 1 } }), (all) => all.map(({ n }) => n))
+        assert.deepStrictEqual(yield* numbers, ["7", "none", "7"])
+        assert.strictEqual(yield* repository.deleteMany(($) => $.mail.equals("x")), 2)
+        assert.deepStrictEqual((yield* store.find("Member", {})).map(({ _id }) => _id), ["bad"])
+        yield* repository.deleteById("bad")
+        assert.deepStrictEqual(yield* store.find("Member", {}), [])
+      }).pipe(Effect.provide(layer), Effect.scoped))
+  })
+)
