@@ -24,6 +24,7 @@ import { fold, jsonLinkOf } from "../Model/internal.ts"
 import type * as Model from "../Model/Model.ts"
 import type { Document, Filter, Sort } from "./DocumentStore.ts"
 import { fieldNamed, valueWithin } from "./query/fieldPath.ts"
+import { placeOf } from "./query/unreadable.ts"
 import { QueryRejected } from "./RepositoryError.ts"
 
 /**
@@ -73,7 +74,7 @@ export const make = (
     return {
       sort: sortOf(keys),
       reversed: sortOf(reversed),
-      cursor: (document) => encodeCursor(checksum, keys.map(({ path }) => valueAt(document, path))),
+      cursor: (document) => encodeCursor(checksum, keys.map(({ path }) => valueAt(placeOf(document), path))),
       after: (cursor) => Result.map(valuesOf(cursor), (values) => beyond(keys, values)),
       before: (cursor) => Result.map(valuesOf(cursor), (values) => beyond(reversed, values))
     }

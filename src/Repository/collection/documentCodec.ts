@@ -6,8 +6,8 @@ import type * as Model from "../../Model/Model.ts"
 import { Problem } from "../../Model/ModelError.ts"
 import type { Document } from "../DocumentStore.ts"
 import { documentEncoder } from "../query/bsonForm.ts"
+import { unreadableProblems } from "../query/unreadable.ts"
 import { DocumentInvalid } from "../RepositoryError.ts"
-import { unreadableProblems } from "./unreadable.ts"
 
 /** Converts between instances and stored documents. The identifier of a document is its `_id`. */
 export interface DocumentCodec<A> {

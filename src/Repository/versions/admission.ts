@@ -17,9 +17,9 @@ import {
 import { Problem, ValidationException } from "../../Model/ModelError.ts"
 import { documentCodec } from "../collection/documentCodec.ts"
 import { ownerOf } from "../collection/storedCollection.ts"
-import { unreadableProblems } from "../collection/unreadable.ts"
 import type { Document } from "../DocumentStore.ts"
 import { isStoredIdentically } from "../query/bsonForm.ts"
+import { unreadableProblems } from "../query/unreadable.ts"
 import { type ModelVersions, pathsInView } from "./modelVersions.ts"
 
 /** Makes the document of the newest version; `stored` is the one that it replaces. */

@@ -6,8 +6,8 @@ import { keptField, type ModelLike, modelVersionField } from "../../Model/intern
 import { makeModelCollection } from "../collection/collectionStages.ts"
 import type { ModelCollection } from "../collection/modelCollection.ts"
 import { viewOf } from "../collection/storedCollection.ts"
-import { unreadable, unreadableProblems } from "../collection/unreadable.ts"
 import type { Document, DocumentStore, Filter } from "../DocumentStore.ts"
+import { unreadable, unreadableProblems } from "../query/unreadable.ts"
 import { admission } from "./admission.ts"
 import { changesOf } from "./changes.ts"
 import { viewedStore } from "./earlierVersionStore.ts"
@@ -75,7 +75,13 @@ const viewConversions = (view: ModelLike) => {
   const versions = modelVersionsOf(model)
   const downgrade = (document: Document): Document =>
     unreadableProblems(document) !== undefined ? document : Result.match(versions.downgrade(document, version), {
-      onFailure: (message) => unreadable(view, document, [{ field: modelVersionField, validator: "Form", message }]),
+      onFailure: (message) =>
+        unreadable(
+          view,
+          document,
+          [{ field: modelVersionField, validator: "Form", message }],
+          versions.changedSince(version)
+        ),
       onSuccess: (downgraded) => ({ ...downgraded, [modelVersionField]: version })
     })
   return { version, versions, upgrade: memoize(downgrade) }

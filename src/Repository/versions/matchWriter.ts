@@ -12,7 +12,6 @@ import type { ModelLike } from "../../Model/internal.ts"
 import type { ValidationException } from "../../Model/ModelError.ts"
 import { unchangedSince } from "../collection/documentFields.ts"
 import type { CollectionOperation, UpdateName } from "../collection/modelCollection.ts"
-import { unreadableProblems } from "../collection/unreadable.ts"
 import type {
   Document,
   DocumentStore,
@@ -22,6 +21,7 @@ import type {
   IndexDescription,
   Update
 } from "../DocumentStore.ts"
+import { unreadableProblems } from "../query/unreadable.ts"
 import { QueryRejected, type ReadError, StoreUnavailable, type WriteError } from "../RepositoryError.ts"
 import type { State } from "./agreement.ts"
 import type { Changes } from "./changes.ts"

@@ -23,9 +23,9 @@ import {
   versionsTypeId
 } from "../../Model/internal.ts"
 import * as Model from "../../Model/Model.ts"
-import { unreadable } from "../collection/unreadable.ts"
 import type { Document } from "../DocumentStore.ts"
 import { encoderOf, isStoredIdentically } from "../query/bsonForm.ts"
+import { unreadable } from "../query/unreadable.ts"
 
 export interface ModelVersions {
   readonly model: ModelLike
@@ -152,8 +152,10 @@ export const modelVersionsOf: (model: ModelLike) => ModelVersions = memoize((mod
     ],
     upgrade: (document) => {
       if (document[modelVersionField] === newest && document[keptField] === undefined) return document
-      const made = known.get(document) ??
-        Result.getOrElse(upgraded(document), (problems) => unreadable(model, document, problems))
+      const made = known.get(document) ?? Result.getOrElse(
+        upgraded(document),
+        (problems) => unreadable(model, document, problems, changed[modelVersionOf(document) - 1] ?? none)
+      )
       known.set(document, made)
       return made
     },

@@ -18,7 +18,6 @@ import { insertAdmitted, insertEach } from "../collection/bulkInserts.ts"
 import { fieldsOfUpdate, topFieldOf } from "../collection/documentFields.ts"
 import type { Aggregation, Handlers, Runner } from "../collection/modelCollection.ts"
 import type { StoreRunner } from "../collection/storedCollection.ts"
-import { unreadableProblems } from "../collection/unreadable.ts"
 import type {
   Document,
   DocumentStore,
@@ -29,6 +28,7 @@ import type {
   Update,
   UpdateResult
 } from "../DocumentStore.ts"
+import { unreadableProblems } from "../query/unreadable.ts"
 import { DuplicateKey, QueryRejected, type ReadError, type WriteError } from "../RepositoryError.ts"
 import { agreementReader } from "./agreement.ts"
 import { type Changes, changesOf } from "./changes.ts"

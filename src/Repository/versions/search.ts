@@ -1,10 +1,13 @@
 /** Searches documents in the process, in the newest version of their model. */
-import { aggregate } from "@appkernel/mql"
+import { aggregate, catchRejection, fromProblem, parseProjection } from "@appkernel/mql"
 import { isArray, isDocument } from "@appkernel/mql/values"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Function from "effect/Function"
 import * as Stream from "effect/Stream"
 import type { ModelLike } from "../../Model/internal.ts"
 import type { Document, DocumentStore, Filter, FindOptions } from "../DocumentStore.ts"
+import { documentAt, placeOf, unreadableProblems } from "../query/unreadable.ts"
 import { QueryRejected, type ReadError } from "../RepositoryError.ts"
 import type { Changes } from "./changes.ts"
 
@@ -43,17 +46,20 @@ export const makeSearch = (
       ...matching,
       ...(isSort ? [{ $sort: sort }] : []),
       ...(skip === undefined || skip === 0 ? [] : [{ $skip: skip }]),
-      ...(limit === undefined ? [] : [{ $limit: limit }]),
-      ...(projection === undefined ? [] : [{ $project: projection }])
+      ...(limit === undefined ? [] : [{ $limit: limit }])
     ]
-    return limit === 0
-      ? Stream.empty
-      : aggregate(source, stages, {
+    const aggregated = (from: typeof source, stages: ReadonlyArray<Document>) =>
+      aggregate(from, stages, {
         operation,
         collation: options.collation,
         isTextSearch,
         elsewhere: notYet(model, isTextSearch === true ? "changed fields can't be searched by $text" : "")
       })
+    if (limit === 0) return Stream.empty
+    const found = isSort
+      ? Stream.map(aggregated(Stream.map(source, placeOf), stages), documentAt)
+      : aggregated(source, stages)
+    return projection === undefined ? found : projected(operation, found, projection)
   }
 
   const countIn = (
@@ -82,6 +88,21 @@ export const makeSearch = (
 
   return { candidates, search, countIn }
 }
+
+/** The projected documents. One that can't be read stays as it is, so that it is known for one. */
+const projected = (
+  operation: string,
+  documents: Stream.Stream<Document, ReadError>,
+  projection: Document
+): Stream.Stream<Document, ReadError> =>
+  Stream.unwrap(Effect.gen(function*() {
+    const now = yield* Clock.currentTimeMillis
+    const project = (yield* fromProblem(parseProjection(projection, { now }), operation)) ?? Function.identity<Document>
+    return Stream.mapEffect(documents, (document) =>
+      unreadableProblems(document) === undefined
+        ? fromProblem(catchRejection(() => project(document)), operation)
+        : Effect.succeed(document))
+  }))
 
 /** Why an operation is refused, in a sentence that says what to do. */
 export const notYet = ({ modelName }: ModelLike, detail: string): string =>

@@ -4,7 +4,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { Document } from "../../../packages/document-store/src/DocumentStore.ts"
 import { Model } from "../../../src/index.ts"
-import { unreadableProblems } from "../../../src/Repository/collection/unreadable.ts"
+import { unreadableProblems } from "../../../src/Repository/query/unreadable.ts"
 import { modelVersionsOf } from "../../../src/Repository/versions/modelVersions.ts"
 
 /** A change of a model, from the newest form back: what is in the form before, and the way up and down. */
