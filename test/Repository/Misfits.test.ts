@@ -6,10 +6,12 @@ import { storeMatrix } from "../support/storeMatrix.ts"
 
 class Owner extends Model.Class<Owner>()("Owner", { id: Model.id() }) {}
 
-const numbered = Model.was.retyped("n", Schema.String, {
+const wasText = {
   up: (text: string) => Schema.decodeUnknownSync(Schema.NumberFromString.check(Schema.isInt()))(text),
   down: (n: number) => String(n)
-})
+}
+
+const numbered = Model.was.retyped("n", Schema.String, wasText)
 
 class Deleted extends Model.Class<Deleted>()("DeletedPet", {
   id: Model.id(),
@@ -35,6 +37,31 @@ class Member extends Model.Class<Member>()("Member", {
   mail: Schema.String,
   city: Schema.String
 }, { versions: [numbered, Model.was.renamed("email", "mail")] }) {}
+
+/** What {@link Page} was. */
+class OldPage extends Model.Class<OldPage>()("Page", {
+  id: Model.id(),
+  n: Schema.String,
+  title: Schema.String,
+  ...Model.historied
+}) {}
+
+class Page extends Model.Class<Page>()("Page", {
+  id: Model.id(),
+  n: Schema.Int,
+  title: Schema.String,
+  ...Model.historied
+}, { versions: [Model.was.retyped("n", Schema.String, wasText)] }) {}
+
+/** The first form of {@link Page}, for its callers. */
+class FirstPage extends Model.Class<FirstPage>()("Page", {
+  id: Model.id(),
+  n: Schema.String,
+  title: Schema.String,
+  ...Model.historied
+}) {}
+
+const PageV1 = Model.form(Page, 1, FirstPage)
 
 /** The member `bad` has no way up. */
 const members = [
@@ -105,6 +132,55 @@ storeMatrix((name, layer) =>
         assert.deepStrictEqual((yield* store.find("Member", {})).map(({ _id }) => _id), ["bad"])
         yield* repository.deleteById("bad")
         assert.deepStrictEqual(yield* store.find("Member", {}), [])
+      }).pipe(Effect.provide(layer), Effect.scoped))
+
+    it.live("have their contents and their revisions in the history of what is written to them", () =>
+      Effect.gen(function*() {
+        const store = yield* DocumentStore.DocumentStore
+        const old = yield* Repository.make(OldPage)
+        yield* old.insert(new OldPage({ id: "bad", n: "none", title: "a", revision: 0 }))
+        yield* old.insert(new OldPage({ id: "good", n: "1", title: "a", revision: 0 }))
+        // Two were written before the model had a history.
+        yield* store.insertOne("Page", { _id: "old", n: "none", title: "a" })
+        yield* store.insertOne("Page", { _id: "last", n: "none", title: "a" })
+        const pages = yield* Repository.make(Page)
+        const earlier = yield* Repository.make(PageV1)
+        yield* pages.updateMany(undefined, ($) => [$.title.set("b")])
+        yield* pages.updateMany(undefined, ($) => [$.title.set("c")])
+        yield* pages.updateOne(($) => $.id.equals("bad"), ($) => [$.title.set("d")])
+        assert.strictEqual(yield* earlier.deleteMany(($) => $.id.equals("last")), 1)
+        yield* pages.deleteById("bad")
+        yield* pages.deleteAll
+        assert.deepStrictEqual(yield* store.find("Page", {}), [])
+        const entriesOf = Effect.fnUntraced(function*(id: string) {
+          const found = yield* store.find("Page.history", { filter: { document_id: id }, sort: { revision: 1 } })
+          return found.map(({ change, document, revision }) => [
+            revision,
+            change,
+            Object(document).n,
+            Object(document).title
+          ])
+        })
+        assert.deepStrictEqual(yield* entriesOf("bad"), [
+          [1, "insert", "none", "a"],
+          [2, "update", "none", "b"],
+          [3, "update", "none", "c"],
+          [4, "update", "none", "d"],
+          [5, "delete", "none", "d"]
+        ])
+        assert.deepStrictEqual(yield* entriesOf("old"), [
+          [0, "baseline", "none", "a"],
+          [1, "update", "none", "b"],
+          [2, "update", "none", "c"],
+          [3, "delete", "none", "c"]
+        ])
+        assert.deepStrictEqual((yield* entriesOf("last")).at(-1), [3, "delete", "none", "c"])
+        // A process that can read the states has them as they were.
+        const states = yield* (yield* Repository.make(OldPage)).history("bad")
+        const texts = yield* Effect.forEach(states, ({ instance }) => Effect.map(instance, ({ n, title }) => n + title))
+        assert.deepStrictEqual(texts, ["noned", "noned", "nonec", "noneb", "nonea"])
+        const [latest] = yield* pages.history("bad")
+        assert.strictEqual((yield* Effect.flip(latest!.instance))._tag, "DocumentInvalid")
       }).pipe(Effect.provide(layer), Effect.scoped))
   })
 )

@@ -21,6 +21,7 @@ import { targetsOf } from "../collection/documentFields.ts"
 import type { CollectionOperation, ModelCollection, Scope, UpdateName } from "../collection/modelCollection.ts"
 import { hasVersions, ownerOf } from "../collection/storedCollection.ts"
 import type { Document, DocumentStore, Filter, TakeOptions, Update } from "../DocumentStore.ts"
+import { storedIfUnreadable } from "../query/unreadable.ts"
 import { historyOf, uniqueTextOfId } from "../repository/historyEntry.ts"
 import type { ModelWriter } from "../repository/modelWriter.ts"
 import { FileQuotaExceeded, type ReadError, type StoreError, type WriteError } from "../RepositoryError.ts"
@@ -72,23 +73,30 @@ const recordingFiles = (
     ...Object.fromEntries([...names, ...countedFieldsOf(quotas())].map((name) => [name, 1]))
   })
   const idsOf = idsIn(owner)
+  const filesIn = (document: Document | undefined) => idsOf(document && storedIfUnreadable(document))
+  /** The identifiers of its files. One that can't be read may have them in the fields of another version. */
+  const idsHeldBy = (document: Document | undefined): ReadonlySet<string> => {
+    const stored = document && storedIfUnreadable(document)
+    return new Set(stored === document ? idsOf(document).keys() : idsWithin(stored))
+  }
   const hasFiles = (document: Document) => isEarlier || idsIn(model)(document).size > 0
   // A history has what a document was.
   const isKept = managedField(model, "revision") !== undefined
   const changeOf = (id: unknown, before: Document | undefined, after: Document | undefined): Change => {
-    const [had, has] = [idsOf(before), idsOf(after)]
+    const [had, has] = [idsHeldBy(before), idsHeldBy(after)]
     const declared = quotas()
     const countersIn = declared && countersOf(owner, declared)
-    const counters = after === undefined ? undefined : countersIn?.(after)
-    const keysOf = (document: Document) => (countersIn?.(document) ?? []).map(({ key }) => key).join("\n")
+    const counters = after === undefined ? undefined : countersIn?.(storedIfUnreadable(after))
+    const keysOf = (document: Document) =>
+      (countersIn?.(storedIfUnreadable(document)) ?? []).map(({ key }) => key).join("\n")
     const isMoved = before !== undefined && after !== undefined && keysOf(before) !== keysOf(after)
     return {
       id,
       counters,
-      recounted: isMoved ? [...had.keys()].filter((file) => has.has(file)) : [],
+      recounted: isMoved ? [...had].filter((file) => has.has(file)) : [],
       holder: holderOf(owner.modelName, id),
-      added: [...has.values()].filter((file) => !had.has(file.id)),
-      removed: [...had.keys()].filter((file) => !has.has(file))
+      added: [...filesIn(after).values()].filter((file) => !had.has(file.id)),
+      removed: [...had].filter((file) => !has.has(file))
     }
   }
 

@@ -4,6 +4,7 @@ import { modelVersionField } from "../../Model/internal.ts"
 import type { Targets } from "../collection/documentFields.ts"
 import type { ModelCollection } from "../collection/modelCollection.ts"
 import type { Document, DocumentStore, Update } from "../DocumentStore.ts"
+import { storedIfUnreadable } from "../query/unreadable.ts"
 import { QueryRejected, type ReadError, type StoreError } from "../RepositoryError.ts"
 import type { Change } from "./history.ts"
 import { type ChangeContext, changeContextOf, entryOf } from "./historyEntry.ts"
@@ -26,7 +27,7 @@ export interface HistoryContext {
 
 /** The revision of a document, or 0 for a document that is older than its history. */
 export const revisionOf = ({ revisionField }: HistoryContext, document: Document): number => {
-  const revision = document[revisionField]
+  const revision = storedIfUnreadable(document)[revisionField]
   return typeof revision === "number" ? revision : 0
 }
 
@@ -52,13 +53,19 @@ export const appendEntries = Effect.fnUntraced(function*(
   entries: ReadonlyArray<Document>
 ): Effect.fn.Return<void, ReadError> {
   if (entries.length === 0) return
-  const numbered = modelVersion === undefined ? entries : entries.map((entry) => ({
-    ...entry,
-    document: { [modelVersionField]: modelVersion, ...Object(entry["document"]) }
-  }))
+  const numbered = modelVersion === undefined
+    ? entries
+    // The entries of this module have a document.
+    : entries.map((entry) => ({ ...entry, document: numberedState(entry["document"] as Document, modelVersion) }))
   const { failures: [first] } = yield* store.insertMany(history, numbered)
   if (first !== undefined) return yield* new QueryRejected({ operation: "history", detail: first.error.message })
 })
+
+/** A state with the number of its version. One that can't be read is recorded as it is stored. */
+const numberedState = (document: Document, modelVersion: number): Document => {
+  const stored = storedIfUnreadable(document)
+  return { [modelVersionField]: stored === document ? modelVersion : 1, ...stored }
+}
 
 /** The entry of a document's state from before its history; empty if it has one. */
 export const baselineOf = (

@@ -83,6 +83,26 @@ class Sheet extends Model.Class<Sheet>()("Sheet", {
 
 const SheetV1 = Model.form(Sheet, 1, OldSheet)
 
+/** What {@link Stamp} was. */
+class OldStamp extends Model.Class<OldStamp>()("Stamp", {
+  id: Model.id(),
+  price: Schema.String,
+  note: Schema.String,
+  scan: Model.file().pipe(Model.optional)
+}) {}
+
+class Stamp extends Model.Class<Stamp>()("Stamp", {
+  id: Model.id(),
+  price: Schema.BigInt,
+  note: Schema.String,
+  page: Model.file().pipe(Model.optional)
+}, {
+  versions: [
+    Model.was.retyped("price", Schema.String, { up: BigInt, down: String }),
+    Model.was.renamed("scan", "page")
+  ]
+}) {}
+
 const Step = Schema.Struct({
   do: Schema.Literals([
     "insert",
@@ -343,6 +363,24 @@ export const fileWriterContract = <E>(
         assert.deepStrictEqual(yield* stored, [second.id])
         yield* earlier.deleteById("A")
         yield* earlier.history.purge("A")
+        yield* swept
+        assert.deepStrictEqual(yield* stored, [])
+      }))
+
+    it.effect("holds the files of a document without a way up until it is deleted", () =>
+      Effect.gen(function*() {
+        const [old, stamps] = [yield* Repository.make(OldStamp), yield* Repository.make(Stamp)]
+        const [first, second, third] = [yield* uploaded, yield* uploaded, yield* uploaded]
+        yield* old.insert(new OldStamp({ id: "A", price: "none", note: "a", scan: first }))
+        yield* old.insert(new OldStamp({ id: "B", price: "none", note: "b", scan: second }))
+        yield* old.insert(new OldStamp({ id: "C", price: "3", note: "b", scan: third }))
+        yield* stamps.updateMany(undefined, ($) => [$.note.set("b")])
+        yield* swept
+        assert.deepStrictEqual(yield* stored, [first.id, second.id, third.id].toSorted())
+        yield* stamps.deleteById("A")
+        yield* swept
+        assert.deepStrictEqual(yield* stored, [second.id, third.id].toSorted())
+        yield* stamps.deleteMany(($) => $.note.equals("b"))
         yield* swept
         assert.deepStrictEqual(yield* stored, [])
       }))
