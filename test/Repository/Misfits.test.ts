@@ -115,6 +115,23 @@ storeMatrix((name, layer) =>
         assert.strictEqual(yield* repository.count(($) => $.city.equals("Rome")), 3)
       }).pipe(Effect.provide(layer), Effect.scoped))
 
+    it.live("have no changed fields in pipelines and among distinct values", () =>
+      Effect.gen(function*() {
+        const store = yield* DocumentStore.DocumentStore
+        yield* store.insertMany("Member", members)
+        const repository = yield* Repository.make(Member)
+        assert.deepStrictEqual(yield* repository.distinct("mail"), ["x"])
+        assert.deepStrictEqual(yield* repository.distinct("city"), ["Rome"])
+        const piped = (...stages: ReadonlyArray<DocumentStore.Document>) =>
+          Stream.runCollect(repository.aggregate(stages))
+        const grouped = { $group: { _id: "$city", count: { $sum: 1 }, n: { $sum: "$n" } } }
+        assert.deepStrictEqual(yield* piped(grouped), [{ _id: "Rome", count: 3, n: 3 }])
+        assert.deepStrictEqual(yield* piped({ $match: { city: "Rome" } }, { $sort: { mail: 1 } }, { $limit: 1 }), [
+          { _id: "bad", city: "Rome" }
+        ])
+        assert.deepStrictEqual(yield* piped({ $match: { mail: { $exists: false } } }), [])
+      }).pipe(Effect.provide(layer), Effect.scoped))
+
     it.live("are not written with others, and stop no write of them half-way", () =>
       Effect.gen(function*() {
         const store = yield* DocumentStore.DocumentStore

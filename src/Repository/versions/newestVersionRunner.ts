@@ -28,7 +28,7 @@ import type {
   Update,
   UpdateResult
 } from "../DocumentStore.ts"
-import { unreadableProblems } from "../query/unreadable.ts"
+import { placeOf, unreadableField, unreadableProblems } from "../query/unreadable.ts"
 import { DuplicateKey, QueryRejected, type ReadError, type WriteError } from "../RepositoryError.ts"
 import { agreementReader } from "./agreement.ts"
 import { type Changes, changesOf } from "./changes.ts"
@@ -170,7 +170,7 @@ export const runnerBy = (
             { $unwind: "$value" },
             { $group: { _id: "$value" } }
           ]
-          const source = search("distinct", changes, filter, {})
+          const source = Stream.map(search("distinct", changes, filter, {}), placeOf)
           return Effect.map(
             Stream.runCollect(aggregate(source, stages, { operation: "distinct", elsewhere: notYet(model, "") })),
             (values) => values.map(({ _id }) => _id)
@@ -301,8 +301,13 @@ export const runnerBy = (
         return Stream.fail(new QueryRejected({ operation: "aggregate", detail }))
       }
       const filter = isDocument(first?.["$match"]) ? first["$match"] : undefined
-      const source = Stream.map(candidates(changes, filter ?? {}, operation.options), withoutNumber)
       const rest = filter === undefined ? stages : [...changes.searchFor(filter).stages, ...others]
+      const isTested = filter !== undefined && changes.concernFilter(filter)
+      const source = Stream.map(
+        candidates(changes, filter ?? {}, operation.options),
+        // The first stage leaves out what can't be read.
+        isTested ? withoutNumber : inPipeline
+      )
       return aggregate(source, rest, {
         ...operation.options,
         elsewhere: notYet(model, "a pipeline that reaches other collections needs documents of one form")
@@ -353,6 +358,13 @@ const namingFields = <A, E>(model: ModelLike, write: Effect.Effect<A, E>): Effec
         ? new DuplicateKey({ collection: error.collection, index: error.index, fields: [] })
         : error
   )
+
+/** A document as pipelines have it. One that can't be read has what is stored in fields that have not changed. */
+const inPipeline = (document: Document): Document => {
+  if (unreadableProblems(document) === undefined) return withoutNumber(document)
+  const { [unreadableField]: _, ...place } = placeOf(document)
+  return withoutNumber(place)
+}
 
 const withoutNumber = (document: Document): Document => {
   if (!Object.hasOwn(document, modelVersionField)) return document
