@@ -227,7 +227,9 @@ inBrowser("The explorer", (open) => {
         await page.getByLabel("Copies *").fill("20")
         await page.getByRole("button", { name: "Run" }).click()
         await page.getByText("20 more of Good coffee").waitFor()
-        await page.getByRole("button", { name: "Close" }).click()
+        await page.getByRole("button", { name: "Close" }).and(page.locator(":focus")).waitFor()
+        await page.keyboard.press("Escape")
+        await page.getByRole("dialog").waitFor({ state: "detached" })
         await page.reload()
 
         await page.getByRole("tab", { name: "History" }).click()

@@ -75,7 +75,13 @@ export const ActionDialog = ({ action, onClose, onDone, run }: ActionDialogProps
             {answer !== undefined && <Answer value={answer.data} />}
           </DialogContent>
           <DialogActions>
-            <Button color="inherit" onClick={onClose}>
+            <Button
+              // The button that had the focus is gone with the answer, and without one in it the dialog hears no key.
+              key={answer === undefined ? "cancel" : "close"}
+              autoFocus={answer !== undefined}
+              color="inherit"
+              onClick={onClose}
+            >
               {translate(answer === undefined ? "ra.action.cancel" : "ra.action.close")}
             </Button>
             {answer === undefined && (
