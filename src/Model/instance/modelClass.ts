@@ -177,8 +177,9 @@ const dieInvalid = (model: ModelLike, input: Arguments[0]): Effect.Effect<never>
     unknown,
     Parameters<typeof problemsOf>[0]
   >
-  return Effect.matchEffect(made, {
-    onFailure: (issue) => Effect.die(modelErrorOf(model, input, problemsOf(issue))),
-    onSuccess: () => Effect.die(new Error(`${model.modelName} accepts arguments that it has rejected before`))
-  })
+  // A check that does not answer the same twice dies with what it has accepted.
+  return Effect.flatMap(
+    Effect.orDie(Effect.flip(made)),
+    (issue) => Effect.die(modelErrorOf(model, input, problemsOf(issue)))
+  )
 }

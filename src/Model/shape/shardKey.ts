@@ -34,8 +34,7 @@ export const assertUniqueByShard = (
     die(
       `${model} can't be unique by its index "${name}" (${
         paths.join(", ")
-      }): a unique index of documents in shards begins with `
-        + `the shard key (${shardKey.map(([path]) => path).join(", ")})`
+      }), which does not begin with the shard key (${shardKey.map(([path]) => path).join(", ")})`
     )
   }
 }
