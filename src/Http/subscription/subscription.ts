@@ -303,4 +303,4 @@ const listEventOf = (change: Change<unknown, unknown>): ListEvent<unknown, unkno
 }
 
 const unlogged = ({ modelName }: Model.Any): Stream.Stream<never> =>
-  Stream.die(new DeclarationError(`${modelName} needs the option logged, so that its changes are recorded`))
+  Stream.die(new DeclarationError(`${modelName} needs the option logged`))

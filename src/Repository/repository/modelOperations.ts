@@ -217,7 +217,7 @@ const makeChangeStreams = <M extends Model.Any>(
   const context = { model, documents: collection, store, codec, upgraded }
   const streamed = <A, E>(use: (module: typeof Streams) => Stream.Stream<A, E>) =>
     loggedOf(model) === undefined
-      ? Stream.die(new DeclarationError(`${modelName} needs the option logged, so that its changes are recorded`))
+      ? Stream.die(new DeclarationError(`${modelName} needs the option logged`))
       : Stream.unwrap(Effect.map(Effect.promise(() => import("../changes/changeStreams.ts")), use))
   return {
     upgraded,
