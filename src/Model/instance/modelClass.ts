@@ -177,9 +177,9 @@ const dieInvalid = (model: ModelLike, input: Arguments[0]): Effect.Effect<never>
     unknown,
     Parameters<typeof problemsOf>[0]
   >
-  // A check that does not answer the same twice dies with what it has accepted.
-  return Effect.flatMap(
-    Effect.orDie(Effect.flip(made)),
-    (issue) => Effect.die(modelErrorOf(model, input, problemsOf(issue)))
-  )
+  return Effect.matchEffect(made, {
+    onFailure: (issue) => Effect.die(modelErrorOf(model, input, problemsOf(issue))),
+    // A check that does not answer the same twice has accepted it.
+    onSuccess: Effect.die
+  })
 }
