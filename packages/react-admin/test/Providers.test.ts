@@ -124,6 +124,16 @@ const chapters = KernelEngine.make("chapters")
   .register(Resource.make(Chapter, { methods: ["GET", "POST", "PATCH", "DELETE"] }), { many: ["PATCH", "DELETE"] })
   .enableOpenApi({ title: "Chapters", version: "1.0.0" })
 
+class Sum extends Model.Class<Sum>()("Sum", {
+  id: Model.id({ prefix: "S" }),
+  whole: Schema.BigInt,
+  exact: Schema.BigDecimal
+}) {}
+
+const sums = KernelEngine.make("sums")
+  .register(Resource.make(Sum, { methods: ["GET", "POST"] }))
+  .enableOpenApi({ title: "Sums", version: "1.0.0" })
+
 const store = Layer.mergeAll(
   EmbeddedStore.layerMemory,
   Jwt.layer,
@@ -445,6 +455,42 @@ describe("The providers", () => {
       )
       assert.strictEqual(changed.count, 1)
       assert.deepStrictEqual(yield* Effect.promise(() => pagesOf({})), [1, 4, 5, 3])
+    }))
+
+  it.effect("search within what the other conditions find, also where one of these is enough", () =>
+    Effect.gen(function*() {
+      const { baseUrl } = yield* tags.test()
+      const { dataProvider } = connect({ url: baseUrl })
+      yield* Effect.promise(async () => {
+        for (const batch of ["a.1", "a.2", "b.1", "ab1"]) await dataProvider.create("tags", { data: { batch } })
+        const batchesOf = async (filter: { readonly [path: string]: unknown }) =>
+          (await dataProvider.getList("tags", { filter, sort: { field: "batch", order: "ASC" } })).data
+            .map(({ batch }) => batch)
+        const either = { batch: { "~": "a", "!": "b.1" }, $logic: "OR" }
+        assert.deepStrictEqual(await batchesOf(either), ["a.1", "a.2", "ab1"])
+        assert.deepStrictEqual(await batchesOf({ ...either, q: "1" }), ["a.1", "ab1"])
+        assert.deepStrictEqual(await batchesOf({ ...either, q: "A." }), ["a.1", "a.2"])
+        const query = { batch: { $ne: "a.2" } }
+        assert.deepStrictEqual(await batchesOf({ ...either, q: "A.", $query: query }), ["a.1"])
+      })
+    }))
+
+  it.effect("compare numbers that are sent as texts", () =>
+    Effect.gen(function*() {
+      const { baseUrl } = yield* sums.test()
+      const { dataProvider, describe } = connect({ url: baseUrl })
+      const { resources } = yield* Effect.promise(() => describe())
+      const types = resources[0]!.fields.map(({ name, type }) => `${name}: ${type}`)
+      assert.deepStrictEqual(types, ["id: text", "whole: decimal", "exact: decimal"])
+      yield* Effect.promise(async () => {
+        for (const whole of ["9", "10", "9007199254740993"]) {
+          await dataProvider.create("sums", { data: { whole, exact: `${whole}.5` } })
+        }
+        const found = await dataProvider.getList("sums", {
+          filter: { whole: { ">": "9" }, exact: { "<": "9007199254740993.5" } }
+        })
+        assert.deepStrictEqual(found.data.map(({ whole }) => whole), ["10"])
+      })
     }))
 
   it.effect("write any number of chosen documents, in parts for which a URL is long enough", () =>

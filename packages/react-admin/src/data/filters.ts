@@ -5,7 +5,8 @@ import { KernelError } from "../KernelError.ts"
 /**
  * Adds the parameters of a filter: `{ price: { ">": 5, "<": 10 }, state: "open", $text: "blue" }`. A value without an operator
  * is equal, a list is one of its elements. Returns the paths of the conditions that say nothing, which are left out: those of
- * inputs in which nothing was entered. An empty text is meant where its operator is `=` or `!`.
+ * inputs in which nothing was entered. An empty text is meant where its operator is `=` or `!`. What is searched for is needed in
+ * any case, also where one of the conditions is enough.
  */
 export const addFilter = (
   query: URLSearchParams,
@@ -32,6 +33,8 @@ export const addFilter = (
     else if (path === "$deleted") query.append("deleted", textOf(condition))
     else if (path === "q") {
       if (search === undefined) left.add(path)
+      // The store's language stands beside the alternatives: what is searched for is needed in any case.
+      else if (filter["$logic"] === "OR") native.push(JSON.stringify({ [search]: nativeOf("~", condition) }))
       else add(search, "~", condition)
     } else if (isJson(condition) && !(condition instanceof Date)) {
       const said = Object.entries(condition).filter(([operator, value]) =>

@@ -208,6 +208,7 @@ const formats: { readonly [format: string]: FieldType } = {
   date: "date",
   time: "time",
   decimal128: "decimal",
+  int64: "decimal",
   password: "password"
 }
 
