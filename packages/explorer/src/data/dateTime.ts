@@ -17,11 +17,21 @@ export const toLocalInput = (value: unknown): string => {
   }:${two(time.getMinutes())}${seconds}`
 }
 
-/** As the service takes what somebody has entered into such an input. */
-export const fromLocalInput = (value: string): string | null => {
+/**
+ * As the service takes what somebody has entered into such an input. The time that was there before says what the input does not
+ * show: parts of a second, and which of the two hours it is when clocks are set back.
+ */
+export const fromLocalInput = (value: string, before?: unknown): string | null => {
   if (value === "") return null
   const time = new Date(value)
-  return Number.isNaN(time.getTime()) ? value : time.toISOString()
+  if (Number.isNaN(time.getTime())) return value
+  const shown = toLocalInput(time.toISOString())
+  if (typeof before === "string" && toLocalInput(before) === shown) return before
+  const known = instantOf(before)
+  if (known === undefined) return time.toISOString()
+  const minutes = known.getTimezoneOffset() - time.getTimezoneOffset()
+  const sameOffset = new Date(time.getTime() + minutes * 60_000).toISOString()
+  return toLocalInput(sameOffset) === shown ? sameOffset : time.toISOString()
 }
 
 /** A calendar day, which has no zone: `2026-01-31` is that day everywhere. */

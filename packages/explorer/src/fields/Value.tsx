@@ -5,7 +5,8 @@ import { Box, Chip, Link as Anchor, Stack, Typography } from "@mui/material"
 import { useLocaleState, useTranslate } from "react-admin"
 import { dayOf, instantOf } from "../data/dateTime.ts"
 import { isObject } from "../data/documents.ts"
-import { dateTimeFormat, numberFormat } from "../data/formats.ts"
+import { dateTimeFormat } from "../data/formats.ts"
+import { numberText } from "../data/numberText.ts"
 import { textOf } from "../data/text.ts"
 import { ReferenceLink } from "./ReferenceLink.tsx"
 import { toneOf } from "./tones.ts"
@@ -42,7 +43,11 @@ export const Value = ({ decimals, field, isBrief = false, value }: ValueProps) =
     }
     case "integer":
     case "number":
-      return <Box component="span" sx={{ fontVariantNumeric: "tabular-nums" }}>{numberIn(locale, value, decimals)}</Box>
+      return (
+        <Box component="span" sx={{ fontVariantNumeric: "tabular-nums", whiteSpace: "nowrap" }}>
+          {numberText(locale, value, decimals)}
+        </Box>
+      )
     case "dateTime": {
       const time = instantOf(value)
       if (time === undefined) return <Words isBrief={isBrief} value={value} />
@@ -103,11 +108,6 @@ export const Value = ({ decimals, field, isBrief = false, value }: ValueProps) =
 
 /** A click on a link within a row does not open the row's document. */
 const stop = (event: { readonly stopPropagation: () => void }): void => event.stopPropagation()
-
-const numberIn = (locale: string, value: unknown, decimals = 0): string =>
-  typeof value === "number"
-    ? numberFormat(locale, { minimumFractionDigits: decimals, maximumFractionDigits: 20 }).format(value)
-    : textOf(value)
 
 const short = (value: unknown, isBrief: boolean): string => {
   const text = typeof value === "string" ? value : JSON.stringify(value)

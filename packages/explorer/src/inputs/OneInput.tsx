@@ -2,8 +2,8 @@ import { Box, FormControlLabel, FormHelperText, MenuItem, Switch, TextField } fr
 import { useState } from "react"
 import { useTranslate } from "react-admin"
 import { useController } from "react-hook-form"
-import { fromLocalInput, toLocalInput } from "../data/dateTime.ts"
 import { textOf } from "../data/text.ts"
+import { DateTimeInput } from "./DateTimeInput.tsx"
 import type { InputProps } from "./InputProps.ts"
 import { NumberInput } from "./NumberInput.tsx"
 import { ReferencePicker } from "./ReferencePicker.tsx"
@@ -117,15 +117,7 @@ export const OneInput = ({ field, isDisabled = false, source }: InputProps) => {
         />
       )
     case "dateTime":
-      return (
-        <TextField
-          {...shared}
-          type="datetime-local"
-          value={toLocalInput(value)}
-          onChange={({ target }) => onChange(fromLocalInput(target.value))}
-          slotProps={{ inputLabel: { shrink: true }, htmlInput: { step: 1 } }}
-        />
-      )
+      return <DateTimeInput {...shared} value={value} onChange={onChange} />
     case "date":
     case "time":
       return (

@@ -156,6 +156,7 @@ export const english = {
     removePart: "Remove %{name}",
     element: "%{name} %{number}",
     noJson: "This is no valid JSON",
+    inexact: "A number has more digits than can be kept here: write it as text, in quotes",
     maxSize: "at most %{size} MB",
     chooseFile: "Choose a file",
     chooseFiles: "Add files"

@@ -327,6 +327,8 @@ export const german = {
       removePart: "%{name} entfernen",
       element: "%{name} %{number}",
       noJson: "Das ist kein gültiges JSON",
+      inexact:
+        "Eine Zahl hat mehr Stellen, als hier erhalten bleiben: schreiben Sie sie als Text, in Anführungszeichen",
       maxSize: "höchstens %{size} MB",
       chooseFile: "Datei auswählen",
       chooseFiles: "Dateien hinzufügen"
