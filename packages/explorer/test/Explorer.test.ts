@@ -567,6 +567,24 @@ inBrowser("The explorer", (open) => {
         await page.getByLabel("Remove what is there").check()
         await change.click()
         await change.waitFor({ state: "hidden" })
+
+        // What is chosen is what is seen.
+        await page.locator("tbody").getByRole("checkbox").first().check()
+        await page.getByRole("toolbar", { name: "Many at once" }).getByRole("button", { name: "Delete" }).click()
+        await page.getByRole("dialog").getByText("It can be restored later").waitFor()
+        await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click()
+        await page.getByRole("button", { name: /^Price/u }).press("Delete")
+        await page.getByLabel("30 documents").waitFor()
+        await page.getByRole("toolbar", { name: "Many at once" }).waitFor({ state: "hidden" })
+
+        // A list that was not answered is asked for again.
+        await page.route(/\/books\?/u, (route) => route.fulfill({ status: 500 }))
+        await page.getByRole("button", { name: "Sort by price ascending" }).click()
+        await page.getByRole("alert").getByRole("button", { name: "Try again" }).waitFor()
+        assert.strictEqual(await page.getByText("1-25 of").count(), 0)
+        await page.unroute(/\/books\?/u)
+        await page.getByRole("alert").getByRole("button", { name: "Try again" }).click()
+        await page.getByText("1-25 of 30").waitFor()
       })
       const noted = yield* repositories.books.find()
       assert.strictEqual(noted.filter(({ notes }) => notes !== undefined).length, 3)

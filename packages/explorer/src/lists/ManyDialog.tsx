@@ -37,7 +37,7 @@ export const ManyDialog = ({ does, ids, onClose }: ManyDialogProps) => {
   const translate = useTranslate()
   const notify = useNotify()
   const { dataProvider } = useConnection()
-  const { fields, label, labelPlural, may, name } = useDescribed()
+  const { fields, isSoftDeleted, label, labelPlural, may, name } = useDescribed()
   const { filterValues, onSelect, onUnselectItems, refetch, selectedIds } = useListContext()
   const isLeft = useIsLeft()
   const form = useForm<{ readonly [field: string]: unknown }>({ defaultValues: {} })
@@ -117,6 +117,11 @@ export const ManyDialog = ({ does, ids, onClose }: ManyDialogProps) => {
                 : sentenceOf(preview.error)}
             </Typography>
           )}
+        {does === "delete" && (
+          <Typography>
+            {translate(isSoftDeleted ? "explorer.deleted.canBeRestored" : "explorer.deleted.forGood")}
+          </Typography>
+        )}
         {does === "update" && (
           <FormProvider {...form}>
             <Autocomplete

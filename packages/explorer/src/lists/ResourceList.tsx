@@ -1,5 +1,6 @@
 import AddIcon from "@mui/icons-material/Add"
 import { Box, Button, Card, Chip, Typography, useMediaQuery } from "@mui/material"
+import { useEffect, useRef } from "react"
 import {
   ColumnsButton,
   Link,
@@ -47,6 +48,7 @@ const ListPage = () => {
   const { error, isPending, resource: name, total } = useListContext()
   const isNarrow = useMediaQuery(narrow)
   const live = useLiveRows()
+  useSelectionOfFilter()
   return (
     <Box component="section" aria-label={resource.labelPlural}>
       <PageTitle title={resource.labelPlural} />
@@ -90,20 +92,40 @@ const ListPage = () => {
           : isNarrow
           ? <Cards live={live} />
           : <Rows live={live} />}
-        {(total === undefined || total > 0) && <Pagination rowsPerPageOptions={[10, 25, 50, 100, 250]} />}
+        {(error === null || error === undefined) && (total === undefined || total > 0) && (
+          <Pagination rowsPerPageOptions={[10, 25, 50, 100, 250]} />
+        )}
       </Card>
     </Box>
   )
 }
 
-/** What the service says of a filter or an order that it does not take. */
+/** Rows that another filter does not show are no longer chosen: nobody would see what is changed or deleted. */
+const useSelectionOfFilter = () => {
+  const { filterValues, onUnselectItems } = useListContext()
+  const filter = JSON.stringify(filterValues)
+  const chosenBy = useRef(filter)
+  useEffect(() => {
+    if (chosenBy.current === filter) return
+    chosenBy.current = filter
+    onUnselectItems()
+  }, [filter, onUnselectItems])
+}
+
+/** What the service says of a filter or an order that it does not take, or why there is no answer. */
 const Problem = ({ error }: { readonly error: Error }) => {
   const translate = useTranslate()
-  const { setFilters } = useListContext()
+  const { filterValues, refetch, setFilters } = useListContext()
+  const isFiltered = Object.keys(filterValues as object).length > 0
   return (
     <Box role="alert" sx={{ p: 4, textAlign: "center" }}>
       <Typography sx={{ mb: 2 }}>{error.message}</Typography>
-      <Button variant="outlined" onClick={() => setFilters({})}>{translate("ra.action.remove_all_filters")}</Button>
+      <Box sx={{ display: "flex", flexWrap: "wrap", justifyContent: "center", gap: 1 }}>
+        <Button variant="contained" onClick={() => void refetch()}>{translate("explorer.again")}</Button>
+        {isFiltered && (
+          <Button variant="outlined" onClick={() => setFilters({})}>{translate("ra.action.remove_all_filters")}</Button>
+        )}
+      </Box>
     </Box>
   )
 }
