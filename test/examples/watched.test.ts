@@ -51,7 +51,8 @@ const shopAt = Effect.fnUntraced(function*(env: { readonly [name: string]: strin
 /** Somebody signs up, fails to sign in once, orders and pays. */
 const buys = Effect.fnUntraced(function*(base: string, traceparent: string) {
   yield* request(base, "POST /api/v1/users", ada)
-  yield* signIn(base, ada.email, "wrong-password")
+  const wrong = { grant_type: "password", username: ada.email, password: "wrong-password" }
+  assert.strictEqual((yield* request(base, "POST /api/v1/token", wrong)).status, 400)
   const token = (yield* signIn(base, ada.email, ada.password)).access_token
   yield* request(base, "GET /api/v1/orders", undefined, bearer("nonsense"))
   const products = yield* request(base, "GET /api/v1/products?stock=>10&page_size=3&sort_by=price")
