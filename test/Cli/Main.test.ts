@@ -360,34 +360,6 @@ describe("appkernel", () => {
       assert.deepStrictEqual(text.match(/.{0,20}[\u{80}-\u{10ffff}].{0,20}/u), null)
     }).pipe(Effect.provide(NodeServices.layer)))
 
-  it.live("build: the young generation grows from the first request on, or as flags say", () =>
-    Effect.gen(function*() {
-      const files = yield* FileSystem.FileSystem
-      const folder = yield* freshDirectory
-      yield* files.writeFileString(
-        `${folder}/program.ts`,
-        "import * as http from \"node:http\"\n" +
-          "import * as v8 from \"node:v8\"\n" +
-          "const kept: Array<object> = []\n" +
-          "const young = () => {\n" +
-          "  for (let i = 0; i < 300_000; i++) kept.push({ i })\n" +
-          "  return v8.getHeapSpaceStatistics().find((space) => space.space_name === \"new_space\")!.space_size / 2 ** 20\n" +
-          "}\n" +
-          "const before = young()\n" +
-          "const server = http.createServer((_request, response) => response.end()).listen(0, \"127.0.0.1\", () =>\n" +
-          "  http.get({ port: server.address()!.port, agent: false }, (response) => {\n" +
-          "    console.log(before <= 2, young() > 2)\n" +
-          "    response.resume()\n" +
-          "    server.close()\n" +
-          "  }))\n"
-      )
-      assert.strictEqual((yield* run("build", `${folder}/program.ts`, "--out", `${folder}/out`)).code, 0)
-      const started = (...flags: ReadonlyArray<string>) =>
-        Effect.promise(() => promisify(execFile)(process.execPath, [...flags, `${folder}/out/main.mjs`], { env: {} }))
-      assert.deepStrictEqual(yield* started(), { stdout: "true true\n", stderr: "" })
-      assert.deepStrictEqual(yield* started("--semi-space-growth-factor=4"), { stdout: "false true\n", stderr: "" })
-    }).pipe(Effect.provide(NodeServices.layer)))
-
   it.live("has the version of the package, which names it", () =>
     Effect.gen(function*() {
       const { bin, version } = JSON.parse(fs.readFileSync(path.join(root, "package.json"), "utf8"))

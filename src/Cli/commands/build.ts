@@ -73,30 +73,10 @@ const programFile = "program.mjs"
 /** What Node has compiled of the program, from its second start on, where it may write to the folder. */
 const compiled = ".compiled"
 
-/**
- * Until the first request, or for ten seconds, no code is optimised, most of which only the start runs, and the young generation does not
- * grow for what stays. A Node that is too old for the program lacks the function of the cache, and the program says so. Node 22 has
- * another compiler off, and flags of the user's about these things are left alone.
- */
-const main = `import channel from "node:diagnostics_channel"
+// A Node that is too old for the program lacks the function, and the program says so.
+const main = `import { join } from "node:path"
 import module from "node:module"
-import { join } from "node:path"
-import process from "node:process"
-import v8 from "node:v8"
 const { dirname } = import.meta
-const flags = [...process.execArgv, process.env.NODE_OPTIONS].join(" ")
-if (parseInt(process.versions.node) >= 24 && !/--(no-)?(jitless|lite|opt|turbo|maglev|semi.space.growth)/.test(flags)) {
-  const set = (...flags) => flags.forEach((flag) => v8.setFlagsFromString(flag))
-  const request = "http.server.request.start"
-  const started = () => {
-    set("--opt", "--maglev", "--semi-space-growth-factor=2")
-    channel.unsubscribe(request, started)
-    clearTimeout(timer)
-  }
-  set("--no-opt", "--no-maglev", "--semi-space-growth-factor=1")
-  channel.subscribe(request, started)
-  const timer = setTimeout(started, 10_000).unref()
-}
 module.enableCompileCache?.(join(dirname, "${compiled}"))
 process.argv[1] = join(dirname, "${programFile}")
 await import("./${programFile}")
