@@ -64,9 +64,7 @@ export const componentNames = (
   for (const [name, members] of [...groups].toSorted(([one], [other]) => one < other ? -1 : 1)) {
     const [first, ...others] = members
       .map((member) => ({ member, text: JSON.stringify(schemas[member]), ...uses(member) }))
-      .toSorted((a, b) =>
-        Number(a.isSent) - Number(b.isSent) || byNumber.compare(a.path, b.path) || (a.text < b.text ? -1 : 1)
-      )
+      .toSorted((a, b) => Number(a.isSent) - Number(b.isSent) || byNumber(a.path, b.path) || (a.text < b.text ? -1 : 1))
     if (first === undefined) continue
     names.set(first.member, name)
     for (const { isSent, member, path } of others) {
@@ -86,8 +84,13 @@ export const componentNames = (
 
 // internal
 
-/** Numbers in paths in their order. */
-const byNumber = new Intl.Collator("en", { numeric: true })
+let collator: Intl.Collator | undefined
+
+/** Numbers in paths in their order. The first collator of a process takes much of its memory, and few processes make a document. */
+const byNumber = (a: string, b: string): number => {
+  collator ??= new Intl.Collator("en", { numeric: true })
+  return collator.compare(a, b)
+}
 
 const segmentsOf = (path: string): ReadonlyArray<string> =>
   path.split("/").filter((segment) => segment !== "" && !segment.includes("{"))
@@ -104,7 +107,7 @@ const usesOf = (schemas: Node, paths: Node) => {
       seen.add(component)
       const known = found.get(component)
       found.set(component, {
-        path: known === undefined || byNumber.compare(path, known.path) < 0 ? path : known.path,
+        path: known === undefined || byNumber(path, known.path) < 0 ? path : known.path,
         isSent: isSent && known?.isSent !== false
       })
       visit(schemas[component], path, isSent, seen)
