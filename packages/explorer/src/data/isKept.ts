@@ -7,4 +7,5 @@ export const isKept = (source: string, number: number): boolean => {
 
 /** The digits that count, without the place of the point. */
 const digitsOf = (source: string): string =>
-  source.replace(/e.*$/iu, "").replaceAll(/\D/gu, "").replace(/^0+/u, "").replace(/0+$/u, "")
+  // A run of zeros is looked at from its first one alone.
+  (source.split(/e/iu, 1)[0] ?? "").replaceAll(/\D/gu, "").replace(/^0+/u, "").replace(/(?<!0)0+$/u, "")

@@ -9,7 +9,7 @@ const grouped: { readonly [point: string]: RegExp } = {
 /** Groups apart by what is a point in no language: the apostrophes of Switzerland, and spaces. */
 const apart = /^[+-]?\d{1,3}(?:['’\s]\d{3})+(?:[.,]\d+)?$/u
 
-const decimal = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/iu
+const decimal = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/iu
 
 /** What a language writes within its numbers. */
 export interface Separators {
