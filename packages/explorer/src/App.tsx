@@ -1,9 +1,4 @@
-import {
-  type KernelConnection,
-  KernelError,
-  type KernelI18nProvider,
-  type ServiceDescription
-} from "@appkernel/react-admin"
+import { type KernelConnection, type KernelI18nProvider, type ServiceDescription } from "@appkernel/react-admin"
 import { CssBaseline } from "@mui/material"
 import { notifyManager, QueryClient } from "@tanstack/react-query"
 import { startTransition, useCallback, useEffect, useMemo, useRef, useState } from "react"
@@ -25,7 +20,7 @@ import { accountPath } from "./account/accountPath.ts"
 import { DescriptionProvider } from "./data/Description.tsx"
 import { isObject, nameOf } from "./data/documents.ts"
 import { preferences } from "./data/preferences.ts"
-import { isFinal, patiently, retry, retryDelay } from "./data/retry.ts"
+import { isFinal, isSignedOut, patiently, retry, retryDelay } from "./data/retry.ts"
 import { hasDrafts, keepDraftsOf } from "./documents/drafts.ts"
 import { Home } from "./home/Home.tsx"
 import { Layout } from "./layout/Layout.tsx"
@@ -57,7 +52,7 @@ interface Unfinished {
 
 /** What a sign-out that failed leaves: after a 401, nobody is signed in. */
 const unfinishedBy = (error: unknown, everywhere: boolean): Unfinished | undefined =>
-  error instanceof KernelError && error.status === 401 ? undefined : { everywhere, isRefused: isFinal(error) }
+  isSignedOut(error) ? undefined : { everywhere, isRefused: isFinal(error) }
 
 const store = preferences()
 
@@ -84,7 +79,7 @@ export const App = ({ checked, connection, i18nProvider }: AppProps) => {
   }, [])
 
   const fail = useCallback((error: unknown) => {
-    if (error instanceof KernelError && error.status === 401) showSignIn()
+    if (isSignedOut(error)) showSignIn()
     else setSession({ is: "failed", message: error instanceof Error ? error.message : String(error) })
   }, [showSignIn])
 

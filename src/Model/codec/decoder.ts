@@ -166,8 +166,12 @@ let isThorough = false
 /** Counts what a value's parts are decoded in vain for to list all its errors; false if that is too much. */
 export const countThoroughly = (decode: Decode, input: unknown): boolean => {
   isThorough = true
-  decode(input)
-  isThorough = false
+  try {
+    decode(input)
+  } finally {
+    // Also where a schema of the user's throws: others would be decoded thoroughly from then on.
+    isThorough = false
+  }
   return !isBeyond(count)
 }
 

@@ -32,22 +32,29 @@ export const insertAdmitted = <Rejection, E, Failure>(
   })
 }
 
-/** Inserts documents in chunks. */
+/** Inserts documents in chunks; ordered by default, as stores do. */
 export const insertInChunks = Effect.fnUntraced(function*(
   documents: ReadonlyArray<Document>,
-  isOrdered: boolean,
-  insert: (chunk: ReadonlyArray<Document>) => Effect.Effect<InsertManyResult, ReadError>
+  options: { readonly ordered?: boolean | undefined } | undefined,
+  insert: (chunk: ReadonlyArray<Document>, isOrdered: boolean) => Effect.Effect<InsertManyResult, ReadError>
 ): Effect.fn.Return<InsertManyResult, ReadError> {
+  const isOrdered = options?.ordered !== false
   const failures: Array<InsertManyResult["failures"][number]> = []
   let insertedCount = 0
   for (const [from, chunk] of chunksOf(documents)) {
-    const inserted = yield* insert(chunk)
+    const inserted = yield* insert(chunk, isOrdered)
     insertedCount += inserted.insertedCount
     failures.push(...inserted.failures.map(({ error, index }) => ({ index: from + index, error })))
     if (isOrdered && failures.length > 0) break
   }
   return { insertedCount, failures }
 })
+
+/** An insert of several documents that fails if one of them is rejected, so that its transaction writes none. */
+export const failingOnRejection = (
+  insert: Effect.Effect<InsertManyResult, ReadError>
+): Effect.Effect<InsertManyResult, WriteError> =>
+  Effect.filterOrFail(insert, ({ failures }) => failures.length === 0, ({ failures }) => failures[0]!.error)
 
 /** Inserts documents one by one: one that is rejected ends the transaction that it is part of. */
 export const insertEach = Effect.fnUntraced(function*(

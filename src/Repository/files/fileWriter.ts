@@ -16,7 +16,7 @@ import {
   nestedModel
 } from "../../Model/internal.ts"
 import { Problem, ValidationException } from "../../Model/ModelError.ts"
-import { insertEach, insertInChunks, isRejection } from "../collection/bulkInserts.ts"
+import { failingOnRejection, insertEach, insertInChunks, isRejection } from "../collection/bulkInserts.ts"
 import { targetsOf } from "../collection/documentFields.ts"
 import type { CollectionOperation, ModelCollection, Scope, UpdateName } from "../collection/modelCollection.ts"
 import { hasVersions, ownerOf } from "../collection/storedCollection.ts"
@@ -169,11 +169,7 @@ const recordingFiles = (
     const write = writer.insertMany(documents, { ordered: isOrdered })
     if (!documents.some(hasFiles)) return write
     const whole = recorded(Effect.gen(function*() {
-      const result = yield* Effect.filterOrFail(
-        write,
-        ({ failures }) => failures.length === 0,
-        ({ failures }) => failures[0]!.error
-      )
+      const result = yield* failingOnRejection(write)
       return { result, changes: yield* additionsOf(documents) }
     }))
     return Effect.catchIf(whole, isRejection, () => insertEach(documents, isOrdered, insert))
@@ -201,10 +197,7 @@ const recordingFiles = (
 
   return {
     insert,
-    insertMany: (documents, options) => {
-      const isOrdered = options?.ordered !== false
-      return insertInChunks(documents, isOrdered, (chunk) => insertChunk(chunk, isOrdered))
-    },
+    insertMany: (documents, options) => insertInChunks(documents, options, insertChunk),
     replace: (filter, document, upsert) =>
       recorded(Effect.gen(function*() {
         const [before] = yield* newestOf(yield* find(filter, { privilege: "update" }, { limit: 1 }))

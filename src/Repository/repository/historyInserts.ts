@@ -41,7 +41,7 @@ export const insertWithHistory = (
 ): Effect.Effect<InsertManyResult, ReadError> =>
   insertInChunks(
     documents,
-    isOrdered,
+    { ordered: isOrdered },
     (chunk) => isOrdered ? insertOrdered(context, chunk) : insertUnordered(context, chunk)
   )
 

@@ -9,7 +9,7 @@ import * as Result from "effect/Result"
 import { type ModelLike, referencesOf, type ReferringField } from "../../Model/internal.ts"
 import { Problem, ValidationException } from "../../Model/ModelError.ts"
 import { apartFromAddressed } from "../collection/accessDecision.ts"
-import { insertEach, insertInChunks, isRejection } from "../collection/bulkInserts.ts"
+import { failingOnRejection, insertEach, insertInChunks, isRejection } from "../collection/bulkInserts.ts"
 import { targetsOf } from "../collection/documentFields.ts"
 import type { ModelCollection } from "../collection/modelCollection.ts"
 import { ownerOf, viewOf } from "../collection/storedCollection.ts"
@@ -132,11 +132,7 @@ const checkingNewest = (
     checked(Effect.map(writer.insert(document), (result) => ({ result, before: [], written: [result] })))
 
   const insertChunk = (documents: ReadonlyArray<Document>, isOrdered: boolean) => {
-    const whole = Effect.filterOrFail(
-      writer.insertMany(documents, { ordered: isOrdered }),
-      ({ failures }) => failures.length === 0,
-      ({ failures }) => failures[0]!.error
-    )
+    const whole = failingOnRejection(writer.insertMany(documents, { ordered: isOrdered }))
     return Effect.catchIf(
       checked(Effect.map(whole, (result) => ({ result, before: [], written: documents }))),
       isRejection,
@@ -163,10 +159,7 @@ const checkingNewest = (
   return {
     ...writer,
     insert,
-    insertMany: (documents, options) => {
-      const isOrdered = options?.ordered !== false
-      return insertInChunks(documents, isOrdered, (chunk) => insertChunk(chunk, isOrdered))
-    },
+    insertMany: (documents, options) => insertInChunks(documents, options, insertChunk),
     replace: (filter, document, upsert) =>
       checked(Effect.gen(function*() {
         const before = yield* statesOf([document])
@@ -218,10 +211,7 @@ const checkingOwn = (
     })
     const write = writer.insertMany(documents, { ordered: isOrdered })
     if (added.length === 0) return write
-    const whole = checked(
-      Effect.succeed(added),
-      Effect.filterOrFail(write, ({ failures }) => failures.length === 0, ({ failures }) => failures[0]!.error)
-    )
+    const whole = checked(Effect.succeed(added), failingOnRejection(write))
     return Effect.catchIf(whole, isRejection, () => insertEach(documents, isOrdered, insert))
   }
 
@@ -246,10 +236,7 @@ const checkingOwn = (
   return {
     ...writer,
     insert,
-    insertMany: (documents, options) => {
-      const isOrdered = options?.ordered !== false
-      return insertInChunks(documents, isOrdered, (chunk) => insertChunk(chunk, isOrdered))
-    },
+    insertMany: (documents, options) => insertInChunks(documents, options, insertChunk),
     replace: (filter, document, upsert) => {
       const added = ownReferences(model, fields, document)
       const write = writer.replace(filter, document, upsert)

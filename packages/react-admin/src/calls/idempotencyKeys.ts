@@ -27,9 +27,8 @@ export const makeKeys = ({ now, takesKey }: {
     } catch (error) {
       if (!isAnswered(error)) {
         unanswered.set(asked, { key, until: now() + patience })
-        if (unanswered.size > maxKeys) {
-          for (const oldest of unanswered.keys()) if (unanswered.size > maxKeys) unanswered.delete(oldest)
-        }
+        const [oldest] = unanswered.keys()
+        if (oldest !== undefined && unanswered.size > maxKeys) unanswered.delete(oldest)
       }
       throw error
     }

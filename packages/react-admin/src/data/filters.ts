@@ -19,7 +19,7 @@ export const addFilter = (
   const add = (path: string, operator: string, value: unknown) => {
     if (!parameterNames.has(path)) query.append(path, termOf(operator, value))
     else if ((operator === "=" || operator === "[]") && value !== null) {
-      query.append(`${path}:${listOf(Array.isArray(value) ? value : [value])}`, "")
+      query.append(`${path}:${listOf(value)}`, "")
     } else if (filter["$logic"] === "OR") {
       // The store's language stands beside the alternatives, and is none of them.
       throw new KernelError(400, `${path} has the name of a parameter: as an alternative, it can only be equal`)
@@ -80,7 +80,7 @@ const termOf = (operator: string, value: unknown): string => {
       }`
     case "[]":
     case "![]":
-      return `${operator === "[]" ? "" : "!"}${listOf(Array.isArray(value) ? value : [value])}`
+      return `${operator === "[]" ? "" : "!"}${listOf(value)}`
     case "#":
       return `#${textOf(value)}`
     case "null":
@@ -106,7 +106,7 @@ const nativeOf = (operator: string, value: unknown): { readonly [operator: strin
   if (operator === "null") return value === false ? { $ne: null } : { $eq: null }
   if (operator === "~") return { $regex: textOf(value).replaceAll(/[$()*+.?[\\\]^{|}]/gu, "\\$&"), $options: "i" }
   if (operator === "![]" || (operator === "!" && Array.isArray(value))) {
-    return { $nin: Array.isArray(value) ? value : [value] }
+    return { $nin: allOf(value) }
   }
   return { [nativeOperators.get(operator) ?? operator]: value }
 }
@@ -121,4 +121,7 @@ const literal = (value: unknown): string =>
     ? literal(value.toISOString())
     : textOf(value)
 
-const listOf = (values: ReadonlyArray<unknown>): string => `[${values.map(literal).join(",")}]`
+/** One value is a list of it. */
+const allOf = (value: unknown): ReadonlyArray<unknown> => Array.isArray(value) ? value : [value]
+
+const listOf = (value: unknown): string => `[${allOf(value).map(literal).join(",")}]`
