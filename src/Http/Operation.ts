@@ -235,15 +235,18 @@ export declare namespace Operation {
     : never
 
   /**
-   * The schema of the response: a model in its wire form, a list as a collection, any other object unchanged, and any
-   * other value in an `OperationResult`.
+   * The schema of the response: a model in its wire form, a list as a collection, which may be `null` if the list may, any
+   * other object unchanged, and any other value in an `OperationResult`.
    */
   export type AnswerOf<S extends Schema.Top> = S extends Raw.Response ? Raw.Bytes
     : S extends Model.Any ? Representation<S>
-    : S extends { readonly ast: { readonly _tag: "Arrays" }; readonly value: infer Item extends Schema.Top }
-      ? Collection<Item extends Model.Any ? Representation<Item> : Item>
+    : S extends ListSchema<infer Item> ? ListOf<Item>
     : S extends ObjectSchema ? S
+    : S extends { readonly members: readonly [ListSchema<infer Item>, Schema.Null] } ? Schema.NullOr<ListOf<Item>>
     : ResultOf<S>
+
+  /** The response for a list of these. */
+  export type ListOf<Item extends Schema.Top> = Collection<Item extends Model.Any ? Representation<Item> : Item>
 
   /** A schema of objects: a struct, a class, a record, or a union of these. */
   export type ObjectSchema = SingleObject | { readonly members: ReadonlyArray<SingleObject> }
@@ -364,6 +367,11 @@ type NotInPath<Name> = `${Name & string} is not in the path`
 type DeleteQueryOf<O extends Options> =
   keyof (Operation.FieldsOf<O["payload"]> & Operation.FieldsOf<O["query"]>) extends never ? never
     : Schema.Struct<Operation.FieldsOf<O["payload"]> & Operation.FieldsOf<O["query"]>>
+
+interface ListSchema<Item extends Schema.Top> {
+  readonly ast: { readonly _tag: "Arrays" }
+  readonly value: Item
+}
 
 type SingleObject =
   | { readonly fields: Schema.Struct.Fields }

@@ -113,9 +113,9 @@ const answerOf = (success: Schema.Top): Schema.Top => {
   if (isModelLike(success)) return representation(success)
   const element = elementOf(success)
   if (element === undefined && isObject(success)) return success
-  return element === undefined
-    ? Schema.Struct({ _type: Schema.tag("OperationResult"), result: success })
-    : collection(isModelLike(element) ? representation(element) : element)
+  if (element === undefined) return Schema.Struct({ _type: Schema.tag("OperationResult"), result: success })
+  const list = collection(isModelLike(element) ? representation(element) : element)
+  return success.ast._tag === "Union" ? Schema.NullOr(list) : list
 }
 
 /** Whether values of the schema are sent without an `OperationResult`, since they are objects. */

@@ -108,8 +108,9 @@ const responderOf = (
   const writer = isModelLike(element)
     ? modelWriter(element, surroundings)
     : Effect.succeed(valueWriter(element))
-  return (value, url) =>
-    Effect.flatMap(writer, (write) => {
+  return (value, url) => {
+    if (value === null) return Effect.succeed(responses.json("null"))
+    return Effect.flatMap(writer, (write) => {
       const items = surroundings.lists.begin()
       return Effect.map(
         // The schema of the result is a list.
@@ -117,6 +118,7 @@ const responderOf = (
         () => items.finish(`"_links":{"self":{"href":${quote(url)}}}`)
       )
     })
+  }
 }
 
 const noResponse = new Error("The handler of a raw response returned no HttpServerResponse")

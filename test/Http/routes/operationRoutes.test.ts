@@ -82,6 +82,11 @@ const Payments = Service.make("PaymentService")
     { path: "./methods", success: Schema.Array(Schema.String), deprecated: true },
     () => Effect.succeed(["card", "cash"])
   )
+  .operation(
+    "refunds",
+    { path: "./refunds/{payment}", success: Schema.NullOr(Schema.Array(Receipt)) },
+    ({ params }) => Effect.succeed(params.payment === "P1" ? [new Receipt({ payment: "P1", total: 3 })] : null)
+  )
   .operation("elsewhere", { path: "/elsewhere" }, () => Effect.void)
   .operation("root", { path: "./", success: Schema.Int }, () => Effect.succeed(7))
 
@@ -134,6 +139,14 @@ describe("actions and services", () => {
       assert.deepStrictEqual((yield* client.payments.methods())._items, ["card", "cash"])
       assert.strictEqual((yield* client.payments.root()).result, 7)
       assert.isTrue(yield* Effect.as(client.payments.elsewhere(), true))
+    }).pipe(Effect.scoped, Effect.provide(greeter)))
+
+  it.effect("answer a list that may be null as a collection or as null", () =>
+    Effect.gen(function*() {
+      const { client } = yield* engine.test()
+      const refunds = yield* client.payments.refunds({ params: { payment: "P1" } })
+      assert.deepStrictEqual(refunds?._items.map(({ total }) => total), [3])
+      assert.isNull(yield* client.payments.refunds({ params: { payment: "P2" } }))
     }).pipe(Effect.scoped, Effect.provide(greeter)))
 
   it.effect("respond to an invalid request with all its problems, and to an unknown method with 405", () =>
