@@ -38,7 +38,7 @@ const longest = [
   "packages/explorer/test/SignOut.test.ts",
   "test/Http/startup/Workers.test.ts",
   "test/Jobs/Webhooks.test.ts",
-  "test/Repository/files/gridFiles.test.ts",
+  "test/Files/stores/gridFs.test.ts",
   "test/Http/routes/RestKinds.test.ts",
   "test/Http/KernelServer.test.ts",
   "test/Http/FiveForms.test.ts",

@@ -154,8 +154,8 @@ export const folders: { readonly [name: string]: Folder } = {
     }
   },
   Files: {
-    on: [],
-    entries: ["document-store/folders"],
+    on: ["document-store", "mongo-store"],
+    entries: ["document-store/[^/]+", "mongo-store/driver"],
     without: { packages: [server, ...drivers], because: "The driver of a store comes in where it is opened." },
     rooms: {
       port: { on: [] },

@@ -1,4 +1,5 @@
 /** Which store has the files of a store of documents: the one that a program provides, or else the one that belongs to it. */
+import type { MongoSession } from "@appkernel/mongo-store/driver"
 import * as Effect from "effect/Effect"
 import { memoize } from "effect/Function"
 import * as Option from "effect/Option"
@@ -30,6 +31,13 @@ export const filesOfStore = (documents: Documents): Effect.Effect<Service> =>
   Effect.flatMap(
     Effect.serviceOption(FileStore),
     Option.match({ onNone: () => ownOf(documents), onSome: (files) => Effect.succeed(files) })
+  )
+
+/** Files in GridFS, on the connection of a store of documents that the description names. */
+export const makeGridFs = (session: MongoSession, description: string): Effect.Effect<Service> =>
+  Effect.map(
+    Effect.promise(() => import("./stores/gridFs.ts")),
+    ({ makeGridFsFiles }) => makeGridFsFiles(session, description)
   )
 
 /** Whether the files are in the folder of the documents. */

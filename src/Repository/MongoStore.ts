@@ -34,6 +34,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
+import { makeGridFs } from "../Files/internal.ts"
 import { configOr, defaultOf, givenOf } from "../internal/configurationKeys.ts"
 import { filesKey } from "../internal/filesKey.ts"
 import { DocumentStore } from "./DocumentStore.ts"
@@ -80,10 +81,7 @@ export const make = (options: Options): Effect.Effect<DocumentStore["Service"], 
       connectTimeout: options.connectTimeout ?? defaultOf("mongo.connect_timeout"),
       socketTimeout: options.socketTimeout ?? defaultOf("mongo.socket_timeout")
     }),
-    ({ session, store }) =>
-      Object.assign(store, {
-        [filesKey]: Effect.map(gridFiles, ({ makeGridFiles }) => makeGridFiles(session, store.description))
-      })
+    ({ session, store }) => Object.assign(store, { [filesKey]: makeGridFs(session, store.description) })
   )
 
 /**
@@ -105,10 +103,3 @@ export const layer: Layer.Layer<DocumentStore, StoreUnavailable | Config.ConfigE
   DocumentStore,
   Effect.flatMap(Effect.suspend(() => config), make)
 )
-
-// -----------------------------------------------------------------------------
-// internal
-// -----------------------------------------------------------------------------
-
-// Loaded with the first model that has files.
-const gridFiles = Effect.promise(() => import("./files/gridFiles.ts"))

@@ -2,28 +2,22 @@
  * Files in GridFS, in the database of the documents. Their identifiers are texts; a file that another client of GridFS has put
  * is named by its ObjectId in hexadecimal digits.
  */
+import type { Document } from "@appkernel/document-store/DocumentStore"
+import type { StoreError } from "@appkernel/document-store/StoreError"
 import * as mongo from "@appkernel/mongo-store/driver"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
-import {
-  type Entry,
-  FileMissing,
-  FileStoreFailed,
-  isIdentifier,
-  newIdentifier,
-  putting,
-  type Service
-} from "../../Files/internal.ts"
-import type { Document } from "../DocumentStore.ts"
-import type { StoreError } from "../RepositoryError.ts"
+import { FileMissing, FileStoreFailed } from "../port/errors.ts"
+import type { Entry, Service } from "../port/service.ts"
+import { isIdentifier, newIdentifier, putting } from "./contents.ts"
 
 /** The collections of the bucket are `appkernel_files.files` and `appkernel_files.chunks`. */
 export const filesBucket = "appkernel_files"
 
-export const makeGridFiles = (session: mongo.MongoSession, description: string): Service => {
+export const makeGridFsFiles = (session: mongo.MongoSession, description: string): Service => {
   const bucket = session.files(filesBucket)
   const names = { files: `${filesBucket}.files`, chunks: `${filesBucket}.chunks`, holds: `${filesBucket}.holds` }
   const call = (operation: string, collection: string): mongo.MongoCall => ({ session, operation, collection })

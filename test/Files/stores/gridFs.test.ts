@@ -5,10 +5,10 @@ import { Readable } from "node:stream"
 import { buffer } from "node:stream/consumers"
 import { pipeline } from "node:stream/promises"
 import { FileStore, MongoStore } from "../../../src/index.ts"
-import { fileStoreContract } from "../../Files/FileStore.contract.ts"
+import { fileWriterContract } from "../../Repository/files/fileWriter.contract.ts"
 import { freshDatabase, onMongo, withClient } from "../../support/mongo.ts"
 import { withOwnFiles } from "../../support/ownFiles.ts"
-import { fileWriterContract } from "./fileWriter.contract.ts"
+import { fileStoreContract } from "../FileStore.contract.ts"
 
 onMongo("Files in GridFS", (layer, server) => {
   const store = Layer.orDie(withOwnFiles(layer))
