@@ -34,7 +34,6 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
-import { makeGridFs } from "../Files/internal.ts"
 import { configOr, defaultOf, givenOf } from "../internal/configurationKeys.ts"
 import { filesKey } from "../internal/filesKey.ts"
 import { DocumentStore } from "./DocumentStore.ts"
@@ -81,7 +80,10 @@ export const make = (options: Options): Effect.Effect<DocumentStore["Service"], 
       connectTimeout: options.connectTimeout ?? defaultOf("mongo.connect_timeout"),
       socketTimeout: options.socketTimeout ?? defaultOf("mongo.socket_timeout")
     }),
-    ({ session, store }) => Object.assign(store, { [filesKey]: makeGridFs(session, store.description) })
+    ({ session, store }) =>
+      Object.assign(store, {
+        [filesKey]: Effect.flatMap(files, ({ makeGridFs }) => makeGridFs(session, store.description))
+      })
   )
 
 /**
@@ -103,3 +105,10 @@ export const layer: Layer.Layer<DocumentStore, StoreUnavailable | Config.ConfigE
   DocumentStore,
   Effect.flatMap(Effect.suspend(() => config), make)
 )
+
+// -----------------------------------------------------------------------------
+// internal
+// -----------------------------------------------------------------------------
+
+// Loaded with the first model that has files.
+const files = Effect.promise(() => import("../Files/internal.ts"))

@@ -4,7 +4,8 @@ import { isPlainObject } from "../../internal/objects.ts"
 import type { Filter } from "../../Repository/DocumentStore.ts"
 import { type EffectiveGrant, type ModelDecision, nothing, type RowFilters } from "../../Repository/internal.ts"
 import type { Caller } from "../Permission.ts"
-import { linksByGrants, type ModelPolicy } from "./modelPolicy.ts"
+import type { ModelPolicy } from "./modelPolicy.ts"
+import { linksByGrants } from "./permittedLinks.ts"
 import { filtersOfAction, filtersOfCreation, filtersOfMethod, withinRows } from "./rowFilters.ts"
 
 type Grants = ReadonlyArray<EffectiveGrant>

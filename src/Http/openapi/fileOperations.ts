@@ -1,8 +1,8 @@
 /** The operations of the files of documents: what they have in common with a `GET` and a `PATCH` of the document. */
 import { type FileField, fileFieldsOf, modelTypeId } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
+import type { Resource } from "./componentSchemas.ts"
 import * as Json from "./node.ts"
-import type { Resource } from "./schemas.ts"
 
 type Node = Json.Node
 

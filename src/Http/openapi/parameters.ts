@@ -8,9 +8,9 @@ import type { Limits } from "../KernelConfig.ts"
 import { stageNames } from "../query/pipelineGuard.ts"
 import * as QueryFields from "../query/queryFields.ts"
 import type { Relation } from "../registration/relations.ts"
+import type { Known, Resource } from "./componentSchemas.ts"
 import * as Document from "./node.ts"
 import { parameterTexts } from "./parameterTexts.ts"
-import type { Known, Resource } from "./schemas.ts"
 
 type Node = Document.Node
 

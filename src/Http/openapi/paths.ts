@@ -8,8 +8,8 @@ import type * as HttpApi from "effect/http-api/HttpApi"
 import * as OpenApi from "effect/http-api/OpenApi"
 import { allStandardEndpoints, type StandardEndpoint } from "../description/standardEndpoints.ts"
 import * as History from "../History.ts"
+import type { Resource } from "./componentSchemas.ts"
 import * as Json from "./node.ts"
-import type { Resource } from "./schemas.ts"
 
 /**
  * An action or operation of a registration.

@@ -18,6 +18,7 @@ import {
 } from "../description/queryParameters.ts"
 import { isLogged, type Name, type StandardEndpoint } from "../description/standardEndpoints.ts"
 import * as History from "../History.ts"
+import type { Resource } from "./componentSchemas.ts"
 import { entityTags, ifNoneMatch } from "./entityTagHeaders.ts"
 import * as Document from "./node.ts"
 import {
@@ -30,7 +31,6 @@ import {
 } from "./parameters.ts"
 import { changesTexts, documentTexts } from "./parameterTexts.ts"
 import type { Call } from "./paths.ts"
-import type { Resource } from "./schemas.ts"
 import { filterText, statusTexts, withArticle } from "./texts.ts"
 
 type Node = Document.Node

@@ -2,8 +2,8 @@
  * The schemas of bodies whose registration rejects unknown keys: `additionalProperties` is `false` at every depth.
  * Responses and the bodies of other registrations keep the open schemas of the same names.
  */
+import { reachable } from "./componentSchemas.ts"
 import * as Document from "./node.ts"
-import { reachable } from "./schemas.ts"
 
 type Node = Document.Node
 

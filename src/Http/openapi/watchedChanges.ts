@@ -3,8 +3,8 @@
  */
 import { watchPathOf } from "../description/pathShape.ts"
 import { standardEndpoints } from "../description/standardEndpoints.ts"
+import type { Resource } from "./componentSchemas.ts"
 import * as Json from "./node.ts"
-import type { Resource } from "./schemas.ts"
 
 /** The operations by path, besides those that there are. */
 export const watchedChanges = (
