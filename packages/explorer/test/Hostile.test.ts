@@ -148,6 +148,27 @@ const fits = async (page: Page, where: string) => {
   assert.isAtMost(Number(await page.evaluate("document.documentElement.scrollWidth - innerWidth")), 0, where)
 }
 
+const thingOf = (n: number, part: Part) => ({
+  id: String(n).padStart(5, "0"),
+  name: `Thing ${n}`,
+  text: "a",
+  description: "b",
+  link: "c",
+  whole: n % 100,
+  number: (n % 100) / 7,
+  flag: true,
+  kind: "a b" as const,
+  at: DateTime.makeUnsafe(1_800_000_000_000 + n % 100),
+  day: DateTime.makeUnsafe(1_800_000_000_000),
+  words: ["w"],
+  kinds: [],
+  times: [],
+  part,
+  parts: [part],
+  free: null,
+  more: {}
+})
+
 inBrowser("The explorer", (open) => {
   it.live("runs none of 1,500 hostile values of all kinds, and none breaks its layout", () =>
     Effect.gen(function*() {
@@ -197,27 +218,7 @@ inBrowser("The explorer", (open) => {
       yield* Effect.forEach(
         Array.from({ length: 100 }, (_, i) => i),
         (hundred) =>
-          stored.bulkInsert(Array.from({ length: 100 }, (_, i) =>
-            new Thing({
-              id: String(hundred * 100 + i).padStart(5, "0"),
-              name: `Thing ${hundred * 100 + i}`,
-              text: "a",
-              description: "b",
-              link: "c",
-              whole: i,
-              number: i / 7,
-              flag: true,
-              kind: "a b",
-              at: DateTime.makeUnsafe(1_800_000_000_000 + i),
-              day: DateTime.makeUnsafe(1_800_000_000_000),
-              words: ["w"],
-              kinds: [],
-              times: [],
-              part,
-              parts: [part],
-              free: null,
-              more: {}
-            })))
+          stored.bulkInsert(Array.from({ length: 100 }, (_, i) => new Thing(thingOf(hundred * 100 + i, part))))
       )
       const explorer = yield* opened(open, baseUrl, "#/things?perPage=25&page=1&sort=id&order=ASC")
       const { page } = explorer
@@ -238,6 +239,27 @@ inBrowser("The explorer", (open) => {
         await page.getByRole("link", { name: "Thing 9999" }).waitFor()
         assert.isBelow(await nodes(), 25_000)
       })
+
+      // To write into one entry of a list costs the same however many others there are.
+      const called: { [entries: number]: number } = {}
+      for (const entries of [5, 100]) {
+        const id = `entries ${entries}`
+        yield* stored.insert(new Thing({ ...thingOf(0, part), id, parts: Array.from({ length: entries }, () => part) }))
+        yield* Effect.promise(async () => {
+          await explorer.goTo(`#/things/${encodeURIComponent(id)}`)
+          const note = page.getByRole("group", { name: `parts ${entries}` }).getByLabel("note")
+          await note.fill("a")
+          await page.getByText("Unsaved changes").waitFor()
+          await note.press("End")
+          await page.coverage.startJSCoverage({ resetOnNavigation: false })
+          await note.press("b")
+          await page.evaluate("new Promise((shown) => requestAnimationFrame(() => setTimeout(shown)))")
+          const scripts = await page.coverage.stopJSCoverage()
+          called[entries] = scripts.flatMap(({ functions }) => functions)
+            .reduce((sum, { ranges: [whole] }) => sum + (whole?.count ?? 0), 0)
+        })
+      }
+      assert.isBelow(called[100]!, called[5]! * 2)
       assert.deepStrictEqual(explorer.problems, [])
     }))
 })

@@ -113,7 +113,8 @@ const Words = ({ field, isDisabled = false, items, source }: ListProps) => {
 const Rows = (props: ListProps) => {
   const { field, isDisabled = false, items, source } = props
   const { setValue } = useFormContext()
-  const value: unknown = useWatch({ name: source })
+  // What its elements are is theirs to watch: a letter in one of many shows that one again.
+  const isThere = useWatch({ name: source, compute: (value: unknown) => Array.isArray(value) })
   const { errors } = useFormState({ name: source })
   const problem = problemAt(errors, source)
   return (
@@ -125,7 +126,7 @@ const Rows = (props: ListProps) => {
       {field.help !== undefined && <FormHelperText>{field.help}</FormHelperText>}
       {
         // To show the elements of a list that is missing makes an empty one, which nobody has entered.
-        Array.isArray(value)
+        isThere
           ? <Elements {...props} />
           : !isDisabled && <Add onClick={() => setValue(source, [emptyOf(items)], { shouldDirty: true })} />
       }

@@ -15,10 +15,10 @@ export const ModelInput = (
 ) => {
   const translate = useTranslate()
   const { setValue } = useFormContext()
-  const value: unknown = useWatch({ name: source })
+  const isEntered = useWatch({ name: source, compute: isObject })
   const { errors } = useFormState({ name: source })
   const problem = problemAt(errors, source)
-  const isThere = isObject(value) || field.isRequired
+  const isThere = isEntered || field.isRequired
   return (
     <Box
       component="fieldset"
