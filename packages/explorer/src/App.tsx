@@ -18,6 +18,7 @@ import {
 import { Route } from "react-router-dom"
 import { accountPath } from "./account/accountPath.ts"
 import { DescriptionProvider } from "./data/Description.tsx"
+import { ownRoute } from "./data/documentPath.ts"
 import { isObject, nameOf } from "./data/documents.ts"
 import { preferences } from "./data/preferences.ts"
 import { isFinal, isSignedOut, patiently, retry, retryDelay } from "./data/retry.ts"
@@ -272,7 +273,9 @@ const Explorer = (
           {...(resource.may.list ? { list: ResourceList } : {})}
           {...(resource.may.get ? { edit: DocumentPage } : {})}
           {...(resource.may.create ? { create: CreatePage } : {})}
-        />
+        >
+          {resource.may.get && <Route path={ownRoute} element={<DocumentPage />} />}
+        </Resource>
       ))}
       <CustomRoutes>
         <Route path={accountPath} element={<AccountPage />} />

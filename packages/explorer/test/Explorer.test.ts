@@ -66,6 +66,10 @@ inBrowser("The explorer", (open) => {
         await signIn(second, "reader")
         await second.page.getByRole("link", { name: "Tea" }).click()
         await second.page.getByText("You may look at this document").waitFor()
+        // Who may not change it reads text.
+        const form = second.page.locator("form[data-document]")
+        await form.getByText("12.5", { exact: true }).waitFor()
+        assert.strictEqual(await form.locator("input, textarea").count(), 0)
         assert.strictEqual(await second.page.getByRole("button", { name: "Save" }).count(), 0)
         assert.strictEqual(await second.page.getByRole("button", { name: "Print more" }).count(), 0)
         assert.strictEqual(await second.page.getByText("Cost").count(), 0)
@@ -245,6 +249,7 @@ inBrowser("The explorer", (open) => {
         await page.getByRole("option", { name: "only these" }).click()
         await page.getByRole("link", { name: "Coffee" }).click()
         await page.getByText("This document is deleted").waitFor()
+        await page.locator("form[data-document]").getByText("Beans").waitFor()
         await page.getByRole("button", { name: "Restore" }).click()
         await page.getByRole("button", { name: "Print more" }).waitFor()
 
@@ -369,7 +374,7 @@ inBrowser("The explorer", (open) => {
       yield* Effect.promise(async () => {
         await page.getByText("since you began").waitFor()
         await save.click()
-        const conflict = page.getByRole("dialog", { name: "Somebody else has changed this document" })
+        const conflict = page.getByRole("dialog", { name: "This document has been changed" })
         await conflict.getByText("••••••••").waitFor()
         assert.strictEqual(await conflict.getByText("s3cret").count(), 0)
         await conflict.getByRole("button", { name: "Save what is chosen" }).click()
@@ -444,6 +449,9 @@ inBrowser("The explorer", (open) => {
         await page.getByRole("button", { name: "Create" }).click()
         await page.getByText("Name is taken", { exact: true }).waitFor()
         await page.getByText("One field needs another look. Idempotency-Key is required Name has an accent").waitFor()
+        await page.route("**/genres", (route) => route.abort(), { times: 1 })
+        await page.getByRole("button", { name: "Create" }).click()
+        await page.getByText("The service can't be reached").waitFor()
       })
       assert.strictEqual((yield* editor.genres.get({ params: { id: "crime" } })).name, "Crime")
       yield* Effect.promise(async () => {
@@ -463,6 +471,16 @@ inBrowser("The explorer", (open) => {
         await page.getByRole("heading", { name: "Poems" }).waitFor()
       })
       assert.strictEqual((yield* editor.genres.get({ params: { id: "poems" } })).name, "Poems")
+
+      // Identifiers that have a meaning in addresses have none.
+      for (const id of ["%2F", "a/b", "create"]) yield* editor.genres.create({ payload: { id, name: `Called ${id}` } })
+      yield* Effect.promise(async () => {
+        for (const id of ["%2F", "a/b", "create"]) {
+          await page.getByRole("menuitem", { name: "Genres" }).click()
+          await page.getByRole("link", { name: `Called ${id}` }).click()
+          await page.getByRole("heading", { name: `Called ${id}` }).waitFor()
+        }
+      })
       assert.deepStrictEqual(explorer.problems, [])
     }))
 
@@ -518,8 +536,8 @@ inBrowser("The explorer", (open) => {
         await page.getByText("since you began").waitFor()
         assert.strictEqual(await page.getByLabel("Title *").inputValue(), "Mine")
         await page.getByRole("button", { name: "Save" }).click()
-        const conflict = page.getByRole("dialog", { name: "Somebody else has changed this document" })
-        await conflict.getByText("One field was changed by both").waitFor()
+        const conflict = page.getByRole("dialog", { name: "This document has been changed" })
+        await conflict.getByText("One field is changed here and there").waitFor()
         await conflict.getByRole("radiogroup", { name: "Title" }).getByLabel("Theirs").check()
         await conflict.getByRole("button", { name: "Save what is chosen" }).click()
         await page.getByRole("heading", { name: "Theirs" }).waitFor()
@@ -527,6 +545,48 @@ inBrowser("The explorer", (open) => {
       })
       const { notes, price: paid, title } = yield* editor.books.get({ params: { id } })
       assert.deepStrictEqual([title, paid, notes], ["Theirs", 5, "new"])
+
+      // One's own save is no other editor, also where its answer was lost: whether changes are told or not.
+      const { result: poster } = yield* editor.posters.create({ payload: { name: "Spring" } })
+      const discard = page.getByRole("button", { name: "Discard changes" })
+      yield* Effect.promise(async () => {
+        for (const [address, label] of [[`books/${id}`, "Title *"], [`posters/${poster}`, "Name *"]] as const) {
+          await explorer.goTo(`#/${address}`)
+          await page.getByLabel(label).fill("Mine again")
+          await page.route(`**/${address}`, async (route) => {
+            await route.fetch()
+            await route.abort()
+          }, { times: 1 })
+          await page.getByRole("button", { name: "Save" }).click()
+          await page.getByRole("heading", { name: "Mine again" }).waitFor()
+          await discard.waitFor({ state: "detached" })
+          assert.strictEqual(await page.getByText("since you began").count(), 0, address)
+        }
+      })
+
+      // What is deleted meanwhile can't be saved, and is discarded.
+      const { result: author } = yield* editor.authors.create({ payload: { name: "Ann Author" } })
+      yield* Effect.promise(async () => {
+        await page.route("**/authors/changes*", (route) => route.abort())
+        await explorer.goTo(`#/authors/${author}`)
+        await page.getByLabel("Name *").fill("Ann")
+      })
+      yield* editor.authors.delete({ params: { id: author } })
+      yield* Effect.promise(async () => {
+        await page.getByRole("button", { name: "Save" }).click()
+        await page.getByText("This document is deleted. What you have entered is not saved.").waitFor()
+        await discard.click()
+        await page.getByText("This document is deleted.", { exact: true }).waitFor()
+        await explorer.goTo(`#/books/${id}`)
+        await page.getByLabel("Title *").fill("Mine")
+      })
+      yield* editor.books.delete({ params: { id } })
+      yield* Effect.promise(async () => {
+        await page.getByText("This document is deleted. What you have entered is not saved.").waitFor()
+        assert.strictEqual(await page.getByRole("button", { name: "Compare" }).count(), 0)
+        await discard.click()
+        await discard.waitFor({ state: "detached" })
+      })
       assert.deepStrictEqual(explorer.problems, [])
     }))
 
@@ -585,9 +645,51 @@ inBrowser("The explorer", (open) => {
         await page.unroute(/\/books\?/u)
         await page.getByRole("alert").getByRole("button", { name: "Try again" }).click()
         await page.getByText("1-25 of 30").waitFor()
+
+        // What can't be written at once is said before.
+        await page.getByRole("button", { name: "Many at once" }).click()
+        await page.getByRole("menuitem", { name: "Delete all that match" }).click()
+        await page.getByText("This is about 30 Books. One change may be of 28 at most").waitFor()
+        assert.isTrue(await page.getByRole("button", { name: "Delete 30 documents" }).isDisabled())
+        await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click()
       })
       const noted = yield* repositories.books.find()
       assert.strictEqual(noted.filter(({ notes }) => notes !== undefined).length, 3)
+
+      const toolbar = page.getByRole("toolbar", { name: "Many at once" })
+      const deleteTwo = async () => {
+        await page.locator("tbody").getByRole("checkbox").nth(0).check()
+        await page.locator("tbody").getByRole("checkbox").nth(1).check()
+        await toolbar.getByRole("button", { name: "Delete" }).click()
+        await page.getByRole("button", { name: "Delete 2 documents" }).click()
+        await page.getByLabel("28 documents").waitFor()
+      }
+      const show = async (which: string) => {
+        await page.getByRole("combobox", { name: "Deleted ones" }).click()
+        await page.getByRole("option", { name: which }).click()
+      }
+      yield* Effect.promise(async () => {
+        // A deletion is taken back at once, or later.
+        await deleteTwo()
+        await page.getByRole("button", { name: "Undo" }).click()
+        await page.getByLabel("30 documents").waitFor()
+        await page.getByText("2 documents restored").waitFor()
+        await deleteTwo()
+        await show("shown with the others")
+        await page.getByLabel("30 documents").waitFor()
+        await page.locator("tbody tr", { hasText: "deleted" }).nth(1).waitFor()
+        assert.strictEqual(await page.locator("tbody").getByRole("checkbox", { disabled: true }).count(), 2)
+        assert.strictEqual(await page.getByRole("button", { name: "Many at once" }).count(), 0)
+        await show("only these")
+        await page.getByLabel("2 documents").waitFor()
+        assert.strictEqual(await page.getByRole("button", { name: "Many at once" }).count(), 0)
+        await page.locator("thead").getByRole("checkbox").check()
+        assert.deepStrictEqual(await toolbar.getByRole("button").allInnerTexts(), ["", "Restore"])
+        await toolbar.getByRole("button", { name: "Restore" }).click()
+        await page.getByText("No Books found using the current filters").waitFor()
+        await toolbar.waitFor({ state: "hidden" })
+      })
+      assert.strictEqual(yield* repositories.books.count(), 30)
       assert.deepStrictEqual(explorer.problems, [])
     }))
 

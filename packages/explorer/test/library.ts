@@ -13,6 +13,7 @@ import {
   Index,
   Job,
   Jwt,
+  KernelConfig,
   KernelEngine,
   Model,
   Monitoring,
@@ -153,6 +154,9 @@ const monitoring = Monitoring.layer({
   require: Role("operator")
 })
 
+/** So many documents can be written at once. */
+const limits = Layer.succeed(KernelConfig.Limits, { ...KernelConfig.Limits.defaultValue(), maxMany: 28 })
+
 export const password = "correct horse"
 
 /** The library on a port of its own, with its page, on a store that may have been used before. */
@@ -160,7 +164,7 @@ export const libraryOn = Effect.fnUntraced(function*(store: typeof EmbeddedStore
   yield* Effect.promise(() => builtExplorer())
   const accounts = Accounts.fromModel(Person, { login: "email", secret: "password" })
   const started = yield* engine.test({
-    store: Layer.mergeAll(store, FileStore.layerMemory, Jwt.layer, accounts, translations, monitoring)
+    store: Layer.mergeAll(store, FileStore.layerMemory, Jwt.layer, accounts, translations, monitoring, limits)
   })
   return { ...started, editor: yield* started.as({ subject: "N-somebody-else", roles: ["editor"] }) }
 }, Effect.provide(quickHashes))

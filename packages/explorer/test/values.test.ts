@@ -182,6 +182,8 @@ describe("Values of the explorer", () => {
     const error = new KernelError(400, "Not valid", {
       errors: { name: "is empty", "root.serverError": "the sum is 3" }
     })
-    assert.strictEqual(sentenceOf(error), "Not valid is empty the sum is 3")
+    const translate = (key: string) => `translated ${key}`
+    assert.strictEqual(sentenceOf(error, translate), "Not valid is empty the sum is 3")
+    assert.strictEqual(sentenceOf(new KernelError(0, "Failed to fetch"), translate), "translated explorer.unreachable")
   })
 })

@@ -46,7 +46,7 @@ const Sessions = ({ end, list }: { readonly list: string; readonly end: string }
       <Typography variant="h2" ref={heading} tabIndex={-1} sx={{ mb: 1 }}>
         {translate("explorer.account.sessions")}
       </Typography>
-      {error !== null && <Alert severity="error" sx={{ mb: 2 }}>{sentenceOf(error)}</Alert>}
+      {error !== null && <Alert severity="error" sx={{ mb: 2 }}>{sentenceOf(error, translate)}</Alert>}
       <Card sx={{ mb: 2 }}>
         {isPending && <LinearProgress aria-label={translate("ra.page.loading")} />}
         {data?.sessions.length === 0 && (
@@ -90,7 +90,7 @@ const Session = ({ now, onEnd, session }: SessionProps) => {
     at === undefined ? "–" : dateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" }).format(at)
   const finish = async () => {
     setBusy(true)
-    await onEnd().catch((error: unknown) => notify(sentenceOf(error), { type: "error" }))
+    await onEnd().catch((error: unknown) => notify(sentenceOf(error, translate), { type: "error" }))
     setBusy(false)
   }
   const begun = translate("explorer.account.began", { time: time(began) })

@@ -34,7 +34,10 @@ export const SignOutEverywhere = () => {
           setAsking(false)
           menu?.onClose()
           void logout({ everywhere: true }).catch((error: unknown) =>
-            notify("explorer.signOutEverywhere.failed", { type: "error", messageArgs: { reason: sentenceOf(error) } })
+            notify("explorer.signOutEverywhere.failed", {
+              type: "error",
+              messageArgs: { reason: sentenceOf(error, translate) }
+            })
           )
         }}
       />

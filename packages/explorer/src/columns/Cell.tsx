@@ -1,8 +1,8 @@
 import type { FieldDescription } from "@appkernel/react-admin"
-import { Box } from "@mui/material"
-import { useRecordContext } from "react-admin"
+import { Box, Chip } from "@mui/material"
+import { useRecordContext, useTranslate } from "react-admin"
 import { useDescribed } from "../data/Description.tsx"
-import { type Document, filesOf, isOfFiles, valueAt } from "../data/documents.ts"
+import { type Document, filesOf, isDeletedIn, isOfFiles, valueAt } from "../data/documents.ts"
 import { BriefFiles } from "../fields/Files.tsx"
 import { NameLink } from "../fields/NameLink.tsx"
 import { Value } from "../fields/Value.tsx"
@@ -13,12 +13,18 @@ export const Cell = (
 ) => {
   const document = useRecordContext<Document>()
   const resource = useDescribed()
+  const translate = useTranslate()
   if (document === undefined) return null
   const value = valueAt(document, field.path)
   const files = isOfFiles(field) ? filesOf(value) : []
   if (files.length > 0) return <BriefFiles field={field} files={files} />
   if (field.path === resource.representation && resource.may.get) {
-    return <NameLink resource={resource} document={document} maxWidth={320} />
+    return (
+      <Box sx={{ display: "flex", alignItems: "center", gap: 1 }}>
+        <NameLink resource={resource} document={document} maxWidth={320} />
+        {isDeletedIn(resource, document) && <Chip size="small" label={translate("explorer.history.changes.delete")} />}
+      </Box>
+    )
   }
   if (field.path === "id") {
     return (

@@ -74,6 +74,10 @@ export const changesOf = (
     })
   )
 
+/** Whether something of a document differs from another state of it. */
+export const hasChanges = (...states: Parameters<typeof changesOf>): boolean =>
+  Object.keys(changesOf(...states)).length > 0
+
 /**
  * What is left to be entered of a form that was written in part: the document as it is now, with the files that it has not taken.
  * Files are written in the order in which they were chosen.
@@ -112,6 +116,10 @@ export const nameOf = (
   const text = typeof name === "string" || typeof name === "number" ? String(name) : ""
   return text.trim() === "" ? textOf(document?.["id"]) : text
 }
+
+/** Whether a document is deleted, and can be restored. */
+export const isDeletedIn = ({ isSoftDeleted }: ResourceDescription, document: Document): boolean =>
+  isSoftDeleted && (document["deleted"] ?? null) !== null
 
 /** Whether the links of a document, which say what the caller may do with it, have one of these methods for it itself. */
 export const mayBy = (document: Document, methods: ReadonlyArray<string>): boolean => {

@@ -13,6 +13,13 @@ export const isRefused = (error: unknown): boolean =>
 /** Whether nobody is signed in any more, which the form to sign in says. */
 export const isSignedOut = (error: unknown): boolean => error instanceof KernelError && error.status === 401
 
+/** Whether what is asked for is not there, or no longer. */
+export const isMissing = (error: unknown): boolean =>
+  error instanceof KernelError && [404, 410, 412].includes(error.status)
+
+/** Whether nobody knows what became of a request. */
+export const isUnanswered = (error: unknown): boolean => error instanceof KernelError && error.status === 0
+
 /** Whether the service does not do this, however often it is asked. */
 export const isFinal = (error: unknown): boolean =>
   error instanceof KernelError && error.status >= 400 && error.status < 500 && error.status !== 429

@@ -44,7 +44,7 @@ export const ActionDialog = ({ action, onClose, onDone, run }: ActionDialogProps
       else setAnswer(answered)
     } catch (error) {
       if (!isLeft.current) refuse(error)
-      else if (!isSignedOut(error)) notify(`${action.label}: ${sentenceOf(error)}`, { type: "error" })
+      else if (!isSignedOut(error)) notify(`${action.label}: ${sentenceOf(error, translate)}`, { type: "error" })
     } finally {
       setBusy(false)
     }

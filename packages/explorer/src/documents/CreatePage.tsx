@@ -2,14 +2,16 @@ import { KernelError } from "@appkernel/react-admin"
 import { Alert, Box, Breadcrumbs, Button, Card, Typography } from "@mui/material"
 import { useQueryClient } from "@tanstack/react-query"
 import { type SyntheticEvent, useEffect, useMemo, useRef, useState } from "react"
-import { Link, useCreatePath, useNotify, useTranslate } from "react-admin"
+import { Link, useNotify, useTranslate } from "react-admin"
 import { FormProvider } from "react-hook-form"
 import { useNavigate } from "react-router-dom"
 import { useConnection, useDescribed } from "../data/Description.tsx"
+import { documentPath } from "../data/documentPath.ts"
 import { sentOf } from "../data/documents.ts"
 import { defaultsOf } from "../inputs/defaults.ts"
 import { Fields } from "../inputs/Input.tsx"
 import { PageTitle } from "../parts/PageTitle.tsx"
+import { newKey } from "./drafts.ts"
 import { useDocumentForm } from "./useDocumentForm.ts"
 
 /** What somebody who makes a document writes into first. */
@@ -22,13 +24,12 @@ export const CreatePage = () => {
   const translate = useTranslate()
   const notify = useNotify()
   const navigate = useNavigate()
-  const path = useCreatePath()
   const client = useQueryClient()
   const { dataProvider } = useConnection()
   const { fields, label, labelPlural, may, name } = useDescribed()
   const empty = useMemo(() => defaultsOf(fields), [fields])
   const { begin, form, isChanged, isRestored, problem, refuse, setProblem } = useDocumentForm({
-    key: `${name}/create`,
+    key: newKey(name),
     fields,
     document: empty,
     isNew: true
@@ -51,7 +52,7 @@ export const CreatePage = () => {
       begin(empty)
       await client.invalidateQueries({ queryKey: [name] })
       notify("explorer.form.created", { type: "success" })
-      void navigate(may.get ? path({ resource: name, type: "edit", id: created.id }) : `/${name}`)
+      void navigate(may.get ? documentPath(name, String(created.id)) : `/${name}`)
     } catch (error) {
       const taken = translate("explorer.form.taken")
       refuse(

@@ -13,7 +13,8 @@ import { type Document, hasLink, isOfFiles, mayBy, nameOf, plain } from "../data
 import { sentenceOf } from "../data/sentences.ts"
 import { defaultsOf } from "../inputs/defaults.ts"
 import { ActionDialog } from "./ActionDialog.tsx"
-import { draftOf, keepDraft } from "./drafts.ts"
+import { draftOf, keepDraft, newKey } from "./drafts.ts"
+import { undoOf } from "./UndoDelete.tsx"
 
 interface DocumentActionsProps {
   readonly document: Document
@@ -33,16 +34,20 @@ export const DocumentActions = ({ document, isDeleted, onDone }: DocumentActions
   const [action, setAction] = useState<ActionDescription>()
   const [asks, setAsks] = useState<"delete" | "purge" | "clone">()
   const offered = isDeleted ? [] : actions.filter(({ name, on }) => on === "item" && hasLink(document, name))
-  const run = async (write: () => Promise<unknown>, message: string, isGone: boolean) => {
+  const run = async (
+    write: () => Promise<unknown>,
+    message: string,
+    options: { readonly isGone: boolean; readonly canUndo?: boolean }
+  ) => {
     setAsks(undefined)
     try {
       await write()
       await client.invalidateQueries({ queryKey: [name] })
-      notify(message, { type: "success" })
-      if (isGone) void navigate(`/${name}`)
+      notify(message, { type: "success", ...(options.canUndo === true ? undoOf(resource, [document.id]) : {}) })
+      if (options.isGone) void navigate(`/${name}`)
       else onDone()
     } catch (error) {
-      notify(sentenceOf(error), { type: "error" })
+      notify(sentenceOf(error, translate), { type: "error" })
     }
   }
   const duplicate = () => {
@@ -50,7 +55,7 @@ export const DocumentActions = ({ document, isDeleted, onDone }: DocumentActions
       field.isSetOnCreate && !field.isWriteOnly && !isOfFiles(field) && field.path !== "id"
     )
     const values = Object.fromEntries(set.map((field) => [field.name, plain(document[field.name], field)]))
-    keepDraft(`${name}/create`, { base: defaultsOf(fields), values })
+    keepDraft(newKey(name), { base: defaultsOf(fields), values })
     void navigate(`/${name}/create`)
   }
   const mayDelete = !isDeleted && may.delete && mayBy(document, ["DELETE"])
@@ -70,7 +75,8 @@ export const DocumentActions = ({ document, isDeleted, onDone }: DocumentActions
         <Button
           variant="contained"
           startIcon={<RestoreIcon />}
-          onClick={() => void run(() => dataProvider.restore(name, document.id), "explorer.deleted.restored", false)}
+          onClick={() =>
+            void run(() => dataProvider.restore(name, document.id), "explorer.deleted.restored", { isGone: false })}
         >
           {translate("explorer.deleted.restore")}
         </Button>
@@ -90,7 +96,7 @@ export const DocumentActions = ({ document, isDeleted, onDone }: DocumentActions
           <IconButton
             size="small"
             aria-label={translate("ra.action.clone")}
-            onClick={() => draftOf(`${name}/create`) === undefined ? duplicate() : setAsks("clone")}
+            onClick={() => draftOf(newKey(name)) === undefined ? duplicate() : setAsks("clone")}
           >
             <CopyIcon fontSize="small" />
           </IconButton>
@@ -135,7 +141,7 @@ export const DocumentActions = ({ document, isDeleted, onDone }: DocumentActions
               ? () => dataProvider.purge(name, document.id)
               : () => dataProvider.delete(name, { id: document.id, previousData: document }),
             "explorer.deleted.done",
-            true
+            { isGone: true, canUndo: asks === "delete" }
           )}
       />
       {action !== undefined && (

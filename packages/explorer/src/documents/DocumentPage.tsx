@@ -1,9 +1,11 @@
 import { Box, Breadcrumbs, Card, LinearProgress, Tab, Tabs, Typography } from "@mui/material"
 import { useEffect, useState } from "react"
 import { Link, RecordContextProvider, useGetOne, useTranslate } from "react-admin"
-import { useParams } from "react-router-dom"
+import { useLocation } from "react-router-dom"
 import { useConnection, useDescribed } from "../data/Description.tsx"
-import { type Document, hasLink, mayBy, nameOf } from "../data/documents.ts"
+import { idIn } from "../data/documentPath.ts"
+import { type Document, hasLink, isDeletedIn, mayBy, nameOf } from "../data/documents.ts"
+import { isMissing } from "../data/retry.ts"
 import { PageTitle } from "../parts/PageTitle.tsx"
 import { DocumentActions } from "./DocumentActions.tsx"
 import { EditForm } from "./EditForm.tsx"
@@ -14,7 +16,7 @@ import { Related } from "./Related.tsx"
 
 /** A document: its form, what refers to it, its history, and what is done with it. */
 export const DocumentPage = () => {
-  const { id = "" } = useParams()
+  const id = idIn(useLocation().pathname)
   // Another document is another page: nothing of the one before stays.
   return <OneDocument key={id} id={id} />
 }
@@ -38,7 +40,9 @@ const OneDocument = ({ id }: { readonly id: string }) => {
   if (isPending) return <LinearProgress aria-label={translate("ra.page.loading")} />
   if (document === undefined) return <Missing error={error} />
   const name = nameOf(resource, document)
-  const isDeleted = document["deleted"] !== undefined && resource.isSoftDeleted
+  // It was there a moment ago.
+  const isGone = isMissing(error)
+  const isDeleted = isGone || isDeletedIn(resource, document)
   const isEditable = !isDeleted && (resource.may.update || resource.may.replace) &&
     mayBy(document, ["PATCH", "PUT", "POST"])
   const tabs = [
@@ -76,7 +80,7 @@ const OneDocument = ({ id }: { readonly id: string }) => {
           </Typography>
           {name !== id && <Box component="code" sx={{ fontSize: "0.75rem", color: "text.secondary" }}>{id}</Box>}
         </Box>
-        <DocumentActions document={document} isDeleted={isDeleted} onDone={() => void refetch()} />
+        {!isGone && <DocumentActions document={document} isDeleted={isDeleted} onDone={() => void refetch()} />}
       </Box>
       <Tabs
         value={tab}

@@ -1,10 +1,11 @@
 import { KernelConflict, KernelPartialWrite } from "@appkernel/react-admin"
 import { Alert, Box, Button, Card } from "@mui/material"
-import { type SyntheticEvent, useEffect, useRef, useState } from "react"
+import { type SyntheticEvent, useEffect, useMemo, useRef, useState } from "react"
 import { useNotify, useTranslate } from "react-admin"
 import { FormProvider } from "react-hook-form"
 import { useConnection, useDescribed } from "../data/Description.tsx"
-import { changesOf, type Document, leftOf } from "../data/documents.ts"
+import { changesOf, type Document, hasChanges, leftOf } from "../data/documents.ts"
+import { isMissing, isUnanswered } from "../data/retry.ts"
 import { Fields } from "../inputs/Input.tsx"
 import { ReadOnly } from "../inputs/ReadOnly.tsx"
 import { useIsLeft } from "../parts/useIsLeft.ts"
@@ -34,46 +35,59 @@ export const EditForm = ({ document, isDeleted, isEditable, onSaved }: EditFormP
   const [theirs, setTheirs] = useState<Document>()
   const [isBusy, setBusy] = useState(false)
 
-  // What the service sets stands beside what is entered; the identifier is above.
-  const entered = fields.filter(({ isReadOnly, isSetOnUpdate }) => isSetOnUpdate || !isReadOnly)
-  const details = fields.filter((field) => !entered.includes(field) && !field.isWriteOnly && field.path !== "id")
+  // What the service sets stands beside what is entered, where something is; the identifier is above.
+  const others = fields.filter(({ path }) => path !== "id")
+  const entered = isEditable ? fields.filter(({ isReadOnly, isSetOnUpdate }) => isSetOnUpdate || !isReadOnly) : []
+  const isText = entered.length === 0
+  const details = isText ? [] : others.filter((field) => !entered.includes(field) && !field.isWriteOnly)
 
-  const isOutdated = Object.keys(changesOf(fields, base, document)).length > 0
+  const set = useMemo(() => fields.filter(({ isSetOnUpdate }) => isSetOnUpdate), [fields])
+  const isOutdated = hasChanges(fields, base, document)
   // Nobody has entered anything: the form shows what there is now, and after a save not what was read before it.
   const seen = useRef(base)
   useEffect(() => {
-    if (isChanged || seen.current === document) return
+    if (seen.current === document) return
+    // What was entered may be there already: the answer to a save can be lost.
+    if (isChanged && hasChanges(set, document, form.getValues())) return
     seen.current = document
     begin(document)
-  }, [begin, document, isChanged])
+  }, [begin, document, form, isChanged, set])
 
   // Who has signed out has left it.
   const isLeft = useIsLeft()
+
+  const done = (now: Document) => {
+    setTheirs(undefined)
+    seen.current = document
+    begin(now)
+    onSaved()
+    notify("explorer.form.saved", { type: "success" })
+  }
 
   const write = async (from: Document, values: { readonly [field: string]: unknown }) => {
     if (!await form.trigger()) return
     const data = { ...from, ...changesOf(fields, from, values) }
     setBusy(true)
     setProblem(undefined)
+    /** Shows what somebody has made of the document, unless it is what was entered. */
+    const meet = (now: Document) => hasChanges(set, now, values) ? setTheirs(now) : done(now)
     try {
       if (!isVersioned && from === base) {
         // A document without versions: at least what was changed until now is seen.
         const { data: now } = await dataProvider.getOne<Document>(name, { id: document.id })
         // It would be written as whoever has signed in since.
         if (isLeft.current) return
-        if (Object.keys(changesOf(fields, from, now)).length > 0) return setTheirs(now)
+        if (hasChanges(fields, from, now)) return meet(now)
       }
       const { data: saved } = await dataProvider.update<Document>(name, { id: document.id, data, previousData: from })
-      setTheirs(undefined)
-      seen.current = document
-      begin(saved)
-      onSaved()
-      notify("explorer.form.saved", { type: "success" })
+      done(saved)
     } catch (error) {
       // It has the form of a document, as the provider's reads.
-      if (error instanceof KernelConflict && error.current !== undefined) setTheirs(error.current as Document)
+      if (error instanceof KernelConflict && error.current !== undefined) meet(error.current as Document)
       else {
         setTheirs(undefined)
+        // It may have been written, or deleted.
+        if (isUnanswered(error) || isMissing(error)) onSaved()
         if (error instanceof KernelPartialWrite) await keepRest(from, values).catch(() => undefined)
         refuse(error)
       }
@@ -102,20 +116,19 @@ export const EditForm = ({ document, isDeleted, isEditable, onSaved }: EditFormP
     globalThis.addEventListener("keydown", onKey)
     return () => globalThis.removeEventListener("keydown", onKey)
   }, [])
+  const discard = <Button color="inherit" onClick={() => begin(document)}>{translate("explorer.form.discard")}</Button>
   return (
     <FormProvider {...form}>
-      {isDeleted && <Alert severity="warning" sx={{ mb: 2 }}>{translate("explorer.deleted.notice")}</Alert>}
-      {!isDeleted && !isEditable && <Alert severity="info" sx={{ mb: 2 }}>{translate("explorer.form.readOnly")}</Alert>}
-      {isRestored && isChanged && (
-        <Alert
-          severity="info"
-          sx={{ mb: 2 }}
-          action={<Button color="inherit" onClick={() => begin(document)}>{translate("explorer.form.discard")}</Button>}
-        >
-          {translate("explorer.form.restored")}
+      {!isEditable && (
+        <Alert severity={isDeleted ? "warning" : "info"} sx={{ mb: 2 }} action={isChanged && discard}>
+          {translate(isDeleted ? "explorer.deleted.notice" : "explorer.form.readOnly")}
+          {isChanged && ` ${translate("explorer.form.kept")}`}
         </Alert>
       )}
-      {isChanged && isOutdated && (
+      {isEditable && isRestored && isChanged && (
+        <Alert severity="info" sx={{ mb: 2 }} action={discard}>{translate("explorer.form.restored")}</Alert>
+      )}
+      {isEditable && isChanged && isOutdated && (
         <Alert
           severity="warning"
           sx={{ mb: 2 }}
@@ -128,7 +141,7 @@ export const EditForm = ({ document, isDeleted, isEditable, onSaved }: EditFormP
           {translate("explorer.conflict.notice")}
         </Alert>
       )}
-      {problem !== undefined && <Alert severity="error" sx={{ mb: 2 }}>{problem}</Alert>}
+      {problem !== undefined && isEditable && isChanged && <Alert severity="error" sx={{ mb: 2 }}>{problem}</Alert>}
       <Box
         sx={{
           display: "grid",
@@ -139,9 +152,9 @@ export const EditForm = ({ document, isDeleted, isEditable, onSaved }: EditFormP
       >
         <Card component="form" data-document noValidate onSubmit={submit} sx={{ overflow: "visible" }}>
           <Box sx={{ p: { xs: 2, sm: 3 } }}>
-            <Fields fields={entered} isDisabled={!isEditable} />
+            <Fields fields={isText ? others.map((field) => ({ ...field, isSetOnUpdate: false })) : entered} />
           </Box>
-          {isEditable && (
+          {!isText && (
             <Box
               className="no-print"
               sx={{
@@ -179,9 +192,9 @@ export const EditForm = ({ document, isDeleted, isEditable, onSaved }: EditFormP
           </Card>
         )}
       </Box>
-      {theirs !== undefined && (
+      {theirs !== undefined && isEditable && (
         <Conflict
-          fields={fields.filter(({ isSetOnUpdate }) => isSetOnUpdate)}
+          fields={set}
           base={base}
           mine={form.getValues()}
           theirs={theirs}

@@ -23,7 +23,7 @@ export const History = ({ document, onRestored }: { readonly document: Document;
     getNextPageParam: ({ next }) => next
   })
   if (isPending) return <LinearProgress />
-  if (error !== null) return <Alert severity="warning">{sentenceOf(error)}</Alert>
+  if (error !== null) return <Alert severity="warning">{sentenceOf(error, translate)}</Alert>
   const revisions = data.pages.flatMap((page) => page.data)
   return (
     <Card>
@@ -71,7 +71,7 @@ const Entry = ({ before, document, isNow, onRestored, revision }: EntryProps) =>
       notify("explorer.history.restored", { type: "success" })
       onRestored()
     } catch (error) {
-      notify(sentenceOf(error), { type: "error" })
+      notify(sentenceOf(error, translate), { type: "error" })
     }
   }
   return (
@@ -130,7 +130,7 @@ const Difference = (
     staleTime: Infinity
   })
   if (isPending) return <LinearProgress sx={{ my: 1 }} />
-  if (error !== null) return <Alert severity="warning" sx={{ mt: 1 }}>{sentenceOf(error)}</Alert>
+  if (error !== null) return <Alert severity="warning" sx={{ mt: 1 }}>{sentenceOf(error, translate)}</Alert>
   const changed = fields.filter((field) =>
     field.path !== "id" && !isSame(plain(data.earlier[field.name], field), plain(data.after[field.name], field))
   )

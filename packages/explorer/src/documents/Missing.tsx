@@ -9,7 +9,7 @@ export const Missing = ({ error }: { readonly error: unknown }) => {
   const { labelPlural, name } = useDescribed()
   return (
     <Alert severity="warning" action={<Button color="inherit" component={Link} to={`/${name}`}>{labelPlural}</Button>}>
-      {error === null || error === undefined ? translate("ra.page.not_found") : sentenceOf(error)}
+      {error === null || error === undefined ? translate("ra.page.not_found") : sentenceOf(error, translate)}
     </Alert>
   )
 }

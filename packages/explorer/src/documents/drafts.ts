@@ -5,6 +5,9 @@ export interface Draft {
   readonly values: { readonly [field: string]: unknown }
 }
 
+/** What the draft of a new document is kept by: no other one has it, whatever its identifier is. */
+export const newKey = (resource: string): string => resource
+
 const drafts = new Map<string, Draft>()
 
 /** What was entered is kept while the page is open, also through a sign-out: in memory, as documents belong nowhere else. */

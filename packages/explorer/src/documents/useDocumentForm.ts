@@ -2,7 +2,7 @@ import { type FieldDescription, KernelError } from "@appkernel/react-admin"
 import { useCallback, useEffect, useRef, useState } from "react"
 import { useTranslate } from "react-admin"
 import { useForm } from "react-hook-form"
-import { changesOf } from "../data/documents.ts"
+import { hasChanges } from "../data/documents.ts"
 import { sentenceOf } from "../data/sentences.ts"
 import { isShownAt } from "../inputs/problems.ts"
 import { type Draft, draftOf, keepDraft } from "./drafts.ts"
@@ -31,7 +31,7 @@ export const useDocumentForm = ({ document, fields, isNew, key }: FormOptions) =
   const [isRestored, setRestored] = useState(kept !== undefined)
   const [problem, setProblem] = useState<string>()
   const form = useForm<Values>({ defaultValues: kept?.values ?? document, shouldFocusError: false })
-  const { clearErrors, reset, setError, setFocus, subscribe } = form
+  const { clearErrors, getFieldState, reset, setError, setFocus, subscribe } = form
   const [isChanged, setChanged] = useState(kept !== undefined)
 
   const keep = useCallback((draft: Draft | undefined) => {
@@ -42,21 +42,21 @@ export const useDocumentForm = ({ document, fields, isNew, key }: FormOptions) =
     subscribe({
       formState: { values: true },
       callback: ({ values, name }) => {
-        const hasChanges = Object.keys(changesOf(fields, current.current, values)).length > 0
-        setChanged(hasChanges)
-        keep(hasChanges ? { base: current.current, values } : undefined)
+        const isNow = hasChanges(fields, current.current, values)
+        setChanged(isNow)
+        keep(isNow ? { base: current.current, values } : undefined)
         // A problem is that of what was sent.
-        if (name !== undefined) clearErrors(name)
+        if (name !== undefined && getFieldState(name).error !== undefined) clearErrors(name)
       }
-    }), [clearErrors, fields, keep, subscribe])
+    }), [clearErrors, fields, getFieldState, keep, subscribe])
 
   /** Begins again with a document, as after it was saved, and with what is still to be saved of it. */
   const begin = useCallback((next: Values, values: Values = next) => {
-    const hasChanges = Object.keys(changesOf(fields, next, values)).length > 0
+    const isNow = hasChanges(fields, next, values)
     current.current = next
     setBase(next)
-    keep(hasChanges ? { base: next, values } : undefined)
-    setChanged(hasChanges)
+    keep(isNow ? { base: next, values } : undefined)
+    setChanged(isNow)
     setRestored(false)
     setProblem(undefined)
     reset(values)
@@ -71,7 +71,7 @@ export const useDocumentForm = ({ document, fields, isNew, key }: FormOptions) =
     const others = problems.filter((problem) => !shown.includes(problem)).map(([, message]) => message)
     setProblem(
       shown.length === 0
-        ? sentenceOf(error)
+        ? sentenceOf(error, translate)
         // The service's sentence repeats what now stands at each field.
         : [...new Set([translate("explorer.form.problems", { smart_count: shown.length }), ...others])].join(" ")
     )

@@ -1,7 +1,7 @@
 import type { FieldDescription } from "@appkernel/react-admin"
 import { Link } from "@mui/material"
 import type { MouseEvent } from "react"
-import { useNotify, useRecordContext } from "react-admin"
+import { useNotify, useRecordContext, useTranslate } from "react-admin"
 import { useConnection, useDescribed } from "../data/Description.tsx"
 import { type Document, isObject } from "../data/documents.ts"
 import { download } from "../data/saveAs.ts"
@@ -15,6 +15,7 @@ export const keyIn = ({ type }: FieldDescription, file: unknown): string | undef
 /** The name of a file, which saves it. */
 export const FileName = ({ field, file }: { readonly field: FieldDescription; readonly file: unknown }) => {
   const notify = useNotify()
+  const translate = useTranslate()
   const document = useRecordContext<Document>()
   const { name: resource } = useDescribed()
   const { dataProvider } = useConnection()
@@ -25,7 +26,7 @@ export const FileName = ({ field, file }: { readonly field: FieldDescription; re
     try {
       download(await dataProvider.fileUrl(resource, document.id, field.name, { key: keyIn(field, file) }), name)
     } catch (error) {
-      notify(sentenceOf(error), { type: "error" })
+      notify(sentenceOf(error, translate), { type: "error" })
     }
   }
   return (

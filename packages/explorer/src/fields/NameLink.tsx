@@ -1,7 +1,8 @@
 import type { ResourceDescription } from "@appkernel/react-admin"
 import { Box } from "@mui/material"
 import type { MouseEvent } from "react"
-import { Link, useCreatePath } from "react-admin"
+import { Link } from "react-admin"
+import { documentPath } from "../data/documentPath.ts"
 import { type Document, nameOf } from "../data/documents.ts"
 
 /** The name of a document on one line, as a link to it; to the list, for those who may not get one. */
@@ -12,11 +13,10 @@ export const NameLink = ({ document, maxWidth, resource, text }: {
   /** Instead of its name. */
   readonly text?: string
 }) => {
-  const path = useCreatePath()
   return (
     <Box
       component={Link}
-      to={path({ resource: resource.name, type: resource.may.get ? "edit" : "list", id: document.id })}
+      to={resource.may.get ? documentPath(resource.name, document.id) : `/${resource.name}`}
       // What it is in may react to clicks of its own.
       onClick={(event: MouseEvent) => event.stopPropagation()}
       sx={{

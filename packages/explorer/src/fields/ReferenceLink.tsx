@@ -1,7 +1,8 @@
 import { Box } from "@mui/material"
 import type { MouseEvent } from "react"
-import { Link, useCreatePath, useGetManyAggregate } from "react-admin"
+import { Link, useGetManyAggregate } from "react-admin"
 import { useDescribed, useService } from "../data/Description.tsx"
+import { documentPath } from "../data/documentPath.ts"
 import { nameOf } from "../data/documents.ts"
 
 interface ReferenceLinkProps {
@@ -18,13 +19,12 @@ export const ReferenceLink = ({ id, resource }: ReferenceLinkProps) => {
 
 const Named = ({ id, resource }: ReferenceLinkProps) => {
   const described = useDescribed(resource)
-  const path = useCreatePath()
   const { data, isPending } = useGetManyAggregate(resource, { ids: [id] })
   const [document] = data ?? []
   return (
     <Box
       component={Link}
-      to={path({ resource, type: "edit", id })}
+      to={documentPath(resource, id)}
       onClick={(event: MouseEvent) => event.stopPropagation()}
       title={id}
       sx={{

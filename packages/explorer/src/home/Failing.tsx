@@ -44,7 +44,7 @@ export const Failing = ({ resource }: { readonly resource: ResourceDescription }
           {isAsked
             ? <Skeleton width={80} animation={false} />
             : error !== null
-            ? sentenceOf(error)
+            ? sentenceOf(error, translate)
             : known === 0
             ? translate("explorer.home.noneFailed")
             : (

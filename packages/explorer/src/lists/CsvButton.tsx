@@ -5,6 +5,7 @@ import { useListContext, useNotify, useStore, useTranslate } from "react-admin"
 import { columnsOf, hiddenColumnsOf, inOrder } from "../columns/columns.ts"
 import { useConnection, useDescribed } from "../data/Description.tsx"
 import { saveAs } from "../data/saveAs.ts"
+import { sentenceOf } from "../data/sentences.ts"
 
 /** Saves the documents of the filter as a table, with the columns that are shown, in the order that is shown. */
 export const CsvButton = () => {
@@ -30,7 +31,7 @@ export const CsvButton = () => {
       })
       saveAs(table, `${resource.name}.csv`)
     } catch (error) {
-      notify(error instanceof Error ? error.message : String(error), { type: "error" })
+      notify(sentenceOf(error, translate), { type: "error" })
     } finally {
       setBusy(false)
     }

@@ -15,12 +15,14 @@ import {
 } from "@mui/material"
 import { useQuery } from "@tanstack/react-query"
 import { useState } from "react"
-import { useListContext, useNotify, useTranslate } from "react-admin"
+import { useListContext, useLocaleState, useNotify, useTranslate } from "react-admin"
 import { FormProvider, useForm, useWatch } from "react-hook-form"
 import { useConnection, useDescribed } from "../data/Description.tsx"
 import { isOfFiles, plain } from "../data/documents.ts"
+import { numberFormat } from "../data/formats.ts"
 import { isSignedOut } from "../data/retry.ts"
 import { sentenceOf } from "../data/sentences.ts"
+import { undoOf } from "../documents/UndoDelete.tsx"
 import { defaultsOf } from "../inputs/defaults.ts"
 import { Input } from "../inputs/Input.tsx"
 import { useIsLeft } from "../parts/useIsLeft.ts"
@@ -36,8 +38,10 @@ interface ManyDialogProps {
 export const ManyDialog = ({ does, ids, onClose }: ManyDialogProps) => {
   const translate = useTranslate()
   const notify = useNotify()
+  const [locale] = useLocaleState()
   const { dataProvider } = useConnection()
-  const { fields, isSoftDeleted, label, labelPlural, may, name } = useDescribed()
+  const resource = useDescribed()
+  const { fields, isSoftDeleted, label, labelPlural, may, name } = resource
   const { filterValues, onSelect, onUnselectItems, refetch, selectedIds } = useListContext()
   const isLeft = useIsLeft()
   const form = useForm<{ readonly [field: string]: unknown }>({ defaultValues: {} })
@@ -57,6 +61,9 @@ export const ManyDialog = ({ does, ids, onClose }: ManyDialogProps) => {
   const entered: unknown = field === null ? undefined : plain(values[field.name], field)
   const isEntered = entered !== undefined && entered !== "" && !(Array.isArray(entered) && entered.length === 0)
   const count = preview.data?.count
+  // The service names as many as one request may write.
+  const limit = preview.data?.ids.length ?? 0
+  const isTooMany = isMany && count !== undefined && count > limit
   const run = async () => {
     if (!isEmptied && !await form.trigger()) return
     setBusy(true)
@@ -66,20 +73,21 @@ export const ManyDialog = ({ does, ids, onClose }: ManyDialogProps) => {
       const data = field === null ? {} : { [field.name]: isEmptied ? empty : entered }
       const done = does === "update"
         ? isMany
-          ? (await dataProvider.updateMatching(name, filter, data)).count
-          : (await dataProvider.updateMany(name, { ids: ids ?? [], data })).data.length
+          ? (await dataProvider.updateMatching(name, filter, data)).ids
+          : (await dataProvider.updateMany(name, { ids: ids ?? [], data })).data
         : isMany
-        ? (await dataProvider.deleteMatching(name, filter)).count
-        : (await dataProvider.deleteMany(name, { ids: ids ?? [] })).data.length
+        ? (await dataProvider.deleteMatching(name, filter)).ids
+        : (await dataProvider.deleteMany(name, { ids: ids ?? [] })).data
       onUnselectItems()
       await refetch()
       notify(`explorer.many.${does === "update" ? "changed" : "deleted"}`, {
         type: "success",
-        messageArgs: { smart_count: done }
+        messageArgs: { smart_count: done.length },
+        ...(does === "delete" ? undoOf(resource, done.map(String)) : {})
       })
       onClose()
     } catch (error) {
-      const sentences = [sentenceOf(error)]
+      const sentences = [sentenceOf(error, translate)]
       if (error instanceof KernelPartialWrites && ids !== undefined) {
         const left = new Set(error.left.map(String))
         onSelect(selectedIds.filter((id) => left.has(String(id))))
@@ -114,7 +122,8 @@ export const ManyDialog = ({ does, ids, onClose }: ManyDialogProps) => {
                   smart_count: count ?? 0,
                   name: count === 1 ? label : labelPlural
                 })
-                : sentenceOf(preview.error)}
+                : sentenceOf(preview.error, translate)}
+              {isTooMany && ` ${translate("explorer.many.tooMany", { limit: numberFormat(locale).format(limit) })}`}
             </Typography>
           )}
         {does === "delete" && (
@@ -154,7 +163,7 @@ export const ManyDialog = ({ does, ids, onClose }: ManyDialogProps) => {
           variant="contained"
           color={does === "delete" ? "error" : "primary"}
           loading={isBusy}
-          disabled={count === undefined || count === 0 || (does === "update" && !isEntered && !isEmptied)}
+          disabled={count === undefined || count === 0 || isTooMany || (does === "update" && !isEntered && !isEmptied)}
           onClick={() => void run()}
         >
           {translate(`explorer.many.${does === "update" ? "change" : "delete"}Count`, { smart_count: count ?? 0 })}

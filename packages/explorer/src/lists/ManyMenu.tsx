@@ -9,10 +9,11 @@ import { ManyDialog } from "./ManyDialog.tsx"
 export const ManyMenu = () => {
   const translate = useTranslate()
   const { may } = useDescribed()
-  const { total } = useListContext()
+  const { filterValues, total } = useListContext()
   const [anchor, setAnchor] = useState<HTMLElement | null>(null)
   const [does, setDoes] = useState<"update" | "delete">()
-  if (total === 0 || !(may.updateMany || may.deleteMany)) return null
+  // A write of all that match is of none that is deleted.
+  if (total === 0 || filterValues["$deleted"] !== undefined || !(may.updateMany || may.deleteMany)) return null
   const choose = (what: "update" | "delete") => {
     setAnchor(null)
     setDoes(what)

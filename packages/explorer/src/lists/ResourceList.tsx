@@ -14,6 +14,7 @@ import {
 import { newestFirst } from "../columns/order.ts"
 import { useDescribed } from "../data/Description.tsx"
 import { numberFormat } from "../data/formats.ts"
+import { sentenceOf } from "../data/sentences.ts"
 import { CollectionActions } from "../documents/CollectionActions.tsx"
 import { PageTitle } from "../parts/PageTitle.tsx"
 import { narrow } from "../theme.ts"
@@ -119,7 +120,7 @@ const Problem = ({ error }: { readonly error: Error }) => {
   const isFiltered = Object.keys(filterValues as object).length > 0
   return (
     <Box role="alert" sx={{ p: 4, textAlign: "center" }}>
-      <Typography sx={{ mb: 2 }}>{error.message}</Typography>
+      <Typography sx={{ mb: 2 }}>{sentenceOf(error, translate)}</Typography>
       <Box sx={{ display: "flex", flexWrap: "wrap", justifyContent: "center", gap: 1 }}>
         <Button variant="contained" onClick={() => void refetch()}>{translate("explorer.again")}</Button>
         {isFiltered && (

@@ -2,7 +2,6 @@ import { Checkbox, TableCell, TableRow } from "@mui/material"
 import type { SxProps, Theme } from "@mui/material/styles"
 import type { MouseEvent, ReactNode } from "react"
 import {
-  useCreatePath,
   useDataTableCallbacksContext,
   useDataTableConfigContext,
   useDataTableSelectedIdsContext,
@@ -11,6 +10,7 @@ import {
 } from "react-admin"
 import { useNavigate } from "react-router-dom"
 import { useDescribed } from "../data/Description.tsx"
+import { documentPath } from "../data/documentPath.ts"
 import { type Document, nameOf } from "../data/documents.ts"
 
 interface RowProps {
@@ -23,11 +23,10 @@ interface RowProps {
 export const Row = ({ children, className, sx }: RowProps) => {
   const translate = useTranslate()
   const navigate = useNavigate()
-  const path = useCreatePath()
   const resource = useDescribed()
   const document = useRecordContext<Document>()
   const { hasBulkActions } = useDataTableConfigContext()
-  const { handleToggleItem } = useDataTableCallbacksContext()
+  const { handleToggleItem, isRowSelectable } = useDataTableCallbacksContext()
   const selected = useDataTableSelectedIdsContext() ?? []
   if (document === undefined) return null
   const { may, name } = resource
@@ -41,13 +40,14 @@ export const Row = ({ children, className, sx }: RowProps) => {
       className={className ?? ""}
       sx={{ ...(may.get ? { cursor: "pointer" } : {}), ...sx as object }}
       onClick={() => {
-        if (may.get) void navigate(path({ resource: name, type: "edit", id: document.id }))
+        if (may.get) void navigate(documentPath(name, document.id))
       }}
     >
       {hasBulkActions && (
         <TableCell padding="checkbox">
           <Checkbox
             size="small"
+            disabled={isRowSelectable?.(document) === false}
             checked={selected.includes(document.id)}
             onClick={toggle}
             slotProps={{

@@ -4,10 +4,11 @@ import { DataTable, DataTableBody, type DataTableBodyProps, useListContext } fro
 import { Cell } from "../columns/Cell.tsx"
 import { columnsOf, hiddenColumnsOf } from "../columns/columns.ts"
 import { useDescribed } from "../data/Description.tsx"
-import { type Document, valueAt } from "../data/documents.ts"
+import { type Document, isDeletedIn, valueAt } from "../data/documents.ts"
 import { BulkActions } from "./BulkActions.tsx"
 import { Row } from "./Row.tsx"
 import type { LiveRows } from "./useLiveRows.ts"
+import { useSelection } from "./useSelection.ts"
 
 const isNumber = (type: string): boolean => type === "integer" || type === "number" || type === "decimal"
 
@@ -23,17 +24,17 @@ export const Rows = ({ live }: { readonly live: LiveRows }) => {
   const resource = useDescribed()
   const columns = useMemo(() => columnsOf(resource), [resource])
   const hidden = useMemo(() => Array.from(hiddenColumnsOf(resource)), [resource])
-  const { may } = resource
   const { data = [] } = useListContext<Document>()
-  const hasBulk = may.delete || may.deleteMany || may.update || may.updateMany
+  const { hasBulk, isSelectable } = useSelection()
   return (
     <DataTable
       body={Body}
       hiddenColumns={hidden}
       bulkActionButtons={hasBulk}
+      isRowSelectable={isSelectable}
       bulkActionsToolbar={<BulkActions />}
       rowSx={(document) =>
-        live.touched.has(String(document.id))
+        live.touched.has(document.id)
           ? {
             animation: "explorer-touched 4s ease-out",
             "@keyframes explorer-touched": {
@@ -44,6 +45,8 @@ export const Rows = ({ live }: { readonly live: LiveRows }) => {
               "100%": { backgroundColor: "transparent" }
             }
           }
+          : isDeletedIn(resource, document)
+          ? { backgroundColor: "action.hover" }
           : {}}
       sx={{ "& .RaDataTable-tableWrapper": { overflowX: "auto" }, "& td": { maxWidth: 340 } }}
     >

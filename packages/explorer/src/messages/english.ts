@@ -140,6 +140,8 @@ export const english = {
     changed: "%{smart_count} document changed |||| %{smart_count} documents changed",
     deleted: "%{smart_count} document deleted |||| %{smart_count} documents deleted",
     changedPart: "Only %{done} of %{count} have been changed.",
+    restored: "%{smart_count} document restored |||| %{smart_count} documents restored",
+    tooMany: "One change may be of %{limit} at most: filter the list, or choose some.",
     deletedPart: "Only %{done} of %{count} have been deleted."
   },
   tabs: { document: "Document", related: "Related", history: "History", json: "JSON" },
@@ -148,6 +150,7 @@ export const english = {
     created: "Created",
     problems: "One field needs another look. |||| %{smart_count} fields need another look.",
     discard: "Discard changes",
+    kept: "What you have entered is not saved.",
     unsaved: "Unsaved changes",
     restored: "These are the changes that you had not saved.",
     taken: "There is a document of this identifier.",
@@ -162,12 +165,12 @@ export const english = {
     chooseFiles: "Add files"
   },
   conflict: {
-    title: "Somebody else has changed this document",
-    notice: "Somebody else has changed this document since you began.",
+    title: "This document has been changed",
+    notice: "This document has been changed since you began.",
     compare: "Compare",
-    apart: "You have changed different fields. Nothing is lost if you save both.",
+    apart: "Different fields are changed here and there. Nothing is lost if you save both.",
     same:
-      "One field was changed by both of you: choose what is kept. |||| %{smart_count} fields were changed by both of you: choose what is kept.",
+      "One field is changed here and there: choose what is kept. |||| %{smart_count} fields are changed here and there: choose what is kept.",
     mine: "Yours",
     theirs: "Theirs",
     none: "Both are the same.",

@@ -311,6 +311,8 @@ export const german = {
       changed: "%{smart_count} Dokument geändert |||| %{smart_count} Dokumente geändert",
       deleted: "%{smart_count} Dokument gelöscht |||| %{smart_count} Dokumente gelöscht",
       changedPart: "Nur %{done} von %{count} sind geändert.",
+      restored: "%{smart_count} Dokument wiederhergestellt |||| %{smart_count} Dokumente wiederhergestellt",
+      tooMany: "Auf einmal geht das mit höchstens %{limit}: Filtern Sie die Liste, oder wählen Sie einige aus.",
       deletedPart: "Nur %{done} von %{count} sind gelöscht."
     },
     tabs: { document: "Dokument", related: "Verweise", history: "Verlauf", json: "JSON" },
@@ -319,6 +321,7 @@ export const german = {
       created: "Erstellt",
       problems: "Ein Feld stimmt noch nicht. |||| %{smart_count} Felder stimmen noch nicht.",
       discard: "Änderungen verwerfen",
+      kept: "Was Sie eingegeben haben, ist nicht gespeichert.",
       unsaved: "Nicht gespeichert",
       restored: "Das sind die Änderungen, die Sie nicht gespeichert hatten.",
       taken: "Ein Dokument mit dieser Kennung gibt es schon.",
@@ -334,12 +337,12 @@ export const german = {
       chooseFiles: "Dateien hinzufügen"
     },
     conflict: {
-      title: "Jemand anders hat dieses Dokument geändert",
-      notice: "Jemand anders hat dieses Dokument geändert, seit Sie begonnen haben.",
+      title: "Dieses Dokument wurde geändert",
+      notice: "Dieses Dokument wurde geändert, seit Sie begonnen haben.",
       compare: "Vergleichen",
-      apart: "Sie haben verschiedene Felder geändert. Nichts geht verloren, wenn Sie beides speichern.",
+      apart: "Hier und dort sind verschiedene Felder geändert. Nichts geht verloren, wenn Sie beides speichern.",
       same:
-        "Ein Feld haben beide geändert: Wählen Sie, was bleibt. |||| %{smart_count} Felder haben beide geändert: Wählen Sie, was bleibt.",
+        "Ein Feld ist hier und dort geändert: Wählen Sie, was bleibt. |||| %{smart_count} Felder sind hier und dort geändert: Wählen Sie, was bleibt.",
       mine: "Ihres",
       theirs: "Das andere",
       none: "Beide sind gleich.",
