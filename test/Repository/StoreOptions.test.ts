@@ -1,6 +1,8 @@
 /** The commands that reach the server: with the options of repositories, and with the values of shard keys. */
 import { assert, it } from "@effect/vitest"
 import { Effect, Schema, Stream } from "effect"
+import { DocumentStore } from "../../packages/document-store/src/DocumentStore.ts"
+import { conjunctionOf, fallibleLast, withTransactionId } from "../../packages/document-store/src/shared.ts"
 import * as KernelEngine from "../../src/Http/KernelEngine.ts"
 import * as Index from "../../src/Model/FieldIndex.ts"
 import * as Model from "../../src/Model/Model.ts"
@@ -104,6 +106,29 @@ onMongo("storeOptions / mongodb", (_, server) => {
         ]])
         const unknown = yield* plain.find().pipe(Repository.withStoreOptions(Order, { hint: "none" }), Effect.flip)
         assert.strictEqual(unknown._tag, "QueryRejected")
+      }).pipe(Effect.provide(store))
+    }))
+
+  it.effect("sends them with a write that tells its transaction, and reads for it from the primary", () =>
+    Effect.gen(function*() {
+      const { commands, store } = yield* observed(server, "readPreference=secondaryPreferred")
+      yield* Effect.gen(function*() {
+        const { deleteMany } = yield* DocumentStore
+        const orders = yield* Repository.make(Order, { writeConcern: { w: 1, journal: true } })
+        yield* commands
+        yield* withTransactionId(orders.insert(new Order({ id: "1", customer: "C", total: 1 })))
+        // The expression may fail, so that the documents are found first.
+        const condition = fallibleLast({ $expr: { $gt: [{ $divide: [1, "$total"] }, 0] } })
+        yield* withTransactionId(deleteMany("Order", conjunctionOf({ customer: "C" }, condition)))
+        const sent = yield* commands
+        assert.deepStrictEqual(
+          sent.map(({ name, sent }) => [
+            name,
+            sent["writeConcern"],
+            sent["$readPreference"]?.mode === "secondaryPreferred"
+          ]),
+          [["insert", { w: 1, j: true }, false], ["aggregate", undefined, false], ["delete", undefined, false]]
+        )
       }).pipe(Effect.provide(store))
     }))
 

@@ -12,8 +12,11 @@ export interface Sent {
   readonly sent: Record<string, any>
 }
 
-/** A store whose commands are seen, but for those of connections, sessions and indexes. */
-export const observed = Effect.fnUntraced(function*(server: FoundServer) {
+/**
+ * A store whose commands are seen, but for those of connections, sessions and indexes; `options` are added to the connection
+ * string.
+ */
+export const observed = Effect.fnUntraced(function*(server: FoundServer, options = "") {
   const seen: Array<Sent> = []
   const spy = vi.spyOn(MongoClient.prototype, "connect").mockImplementation(function(this: MongoClient) {
     spy.mockRestore()
@@ -24,7 +27,7 @@ export const observed = Effect.fnUntraced(function*(server: FoundServer) {
     })
     return this.connect()
   })
-  const context = yield* Layer.build(freshStore(server, "monitorCommands=true"))
+  const context = yield* Layer.build(freshStore(server, `monitorCommands=true&${options}`))
   return { store: Layer.succeedContext(context), commands: Effect.sync(() => seen.splice(0)) }
 })
 

@@ -33,13 +33,15 @@ export interface MongoSession {
   /** The milliseconds that a read of one document by its identifier may take without a time limit. */
   readonly lookUpLimit: number
   readonly deadlines: Deadlines
-  /** The transaction of all calls, if any. */
+  /** The transaction of all calls, or the driver's session that they share, if any. */
   readonly transaction?: Participation
 }
 
-/** How calls take part in a transaction. */
+/** How calls take part in a transaction, or share a session of the driver. */
 export interface Participation {
   readonly session: ClientSession
+  /** Whether the session has a transaction, which decides about concerns and preferences. */
+  readonly isTransaction: boolean
   /** Runs the calls one at a time, as the server requires within a transaction. */
   readonly serialized: <A, E>(call: Effect.Effect<A, E>) => Effect.Effect<A, E>
   /** Observes the driver's errors. */
@@ -112,8 +114,11 @@ const optionsOf = ({ collection, session }: MongoCall, fiber: Fiber.Fiber<unknow
   const options = fiber.getRef(CurrentStoreOptions)[collection]
   if (options === undefined) return noOptions
   // The transaction decides the others for all of its calls.
-  return session.transaction === undefined ? options : { hint: options.hint, batchSize: options.batchSize }
+  return isTransactional(session) ? { hint: options.hint, batchSize: options.batchSize } : options
 }
+
+/** Whether the calls of a session are those of a transaction. */
+export const isTransactional = ({ transaction }: MongoSession): boolean => transaction?.isTransaction ?? false
 
 const noOptions: StoreOptions = {}
 

@@ -41,7 +41,7 @@ export const makeMongoOperations = (
   const context: DriverContext = {
     participation,
     filterOptions: { ...keepUndefined, ...participation },
-    isTransaction: session.transaction !== undefined,
+    isTransaction: mongo.isTransactional(session),
     lookUpLimit: session.lookUpLimit,
     listIndexes,
     call: (operation, collection, timeLimit) =>
@@ -64,7 +64,7 @@ export const makeMongoOperations = (
 
 interface DriverContext {
   readonly lookUpLimit: number
-  /** The driver's session of the transaction, if any, as options of a call; and the index of writes, if it matters. */
+  /** The driver's session of the calls, if any, as options of a call; and the index of writes, if it matters. */
   readonly participation: { readonly session?: ClientSession; readonly hint?: typeof hintOfIds.hint }
   /** The options of every call with a filter only: `participation`, and `undefined` in the filter means `null`. */
   readonly filterOptions: DriverContext["participation"] & { readonly ignoreUndefined: false }

@@ -47,6 +47,7 @@ export const textOfTime = ({ i, t }: Timestamp): string => `${t}.${i}`
 
 const participationOf = (session: ClientSession): mongo.Participation => ({
   session,
+  isTransaction: false,
   serialized: (call) => call,
   note: () => {}
 })

@@ -69,6 +69,7 @@ const makeAttempt = (
   const turn = Semaphore.makeUnsafe(1)
   const transaction: mongo.Participation = {
     session: driverSession,
+    isTransaction: true,
     serialized: (call) =>
       turn.withPermit(Effect.onInterrupt(call, () =>
         Effect.sync(() => {
