@@ -104,7 +104,7 @@ export const configured: (
   environment: ConfigProvider.ConfigProvider,
   content: unknown
 ) => Effect.Effect<Context.Context<never>, Config.ConfigError> = Effect.fnUntraced(function*(environment, content) {
-  const { layered } = yield* Effect.promise(() => import("./config/file.ts"))
+  const { layered } = yield* Effect.promise(() => import("./config/fileAndEnvironment.ts"))
   const provider = layered(environment, content)
   return Context.make(ConfigProvider.ConfigProvider, provider).pipe(
     Context.add(Limits, yield* limits(yield* Limits).parse(provider)),
@@ -125,7 +125,7 @@ export const load: (
   function*(options?: Options) {
     const plain = yield* ConfigProvider.ConfigProvider
     const environment = withSecretFiles(plain, yield* FileSystem.FileSystem)
-    const configFile = yield* Effect.promise(() => import("./config/file.ts"))
+    const configFile = yield* Effect.promise(() => import("./config/fileAndEnvironment.ts"))
     const folders = options?.cfgDir === undefined ? [...new Set([folderOfStartScript(), "."])] : [options.cfgDir]
     let [cfgDir = "."] = folders
     let text: string | undefined

@@ -6,7 +6,7 @@ import type * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { filePathOf, pathOf, root, rows } from "../../internal/configurationKeys.ts"
-import { textAt, textAtKey } from "./file.ts"
+import { textAt, textAtKey } from "./fileAndEnvironment.ts"
 import { fileSuffix } from "./secretFiles.ts"
 
 /** A key of the configuration with its value. */

@@ -12,7 +12,7 @@ import { safeFileName } from "../../internal/safeFileName.ts"
 import type { FileField, StoredFile } from "../../Model/internal.ts"
 import type { Room } from "../../Repository/internal.ts"
 import { errorOf, fromFailure, type HttpError } from "../HttpError.ts"
-import { bodyTooLarge, otherType } from "../request/jsonBody.ts"
+import { bodyTooLarge, otherType } from "../request/body.ts"
 import { headSize, isAsSaid, isUnmarked, typeOfHead } from "./contentTypes.ts"
 
 /** A file as its sender describes it. */

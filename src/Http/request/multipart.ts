@@ -11,7 +11,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { withPiecesOf } from "../../internal/ownPieces.ts"
 import { errorOf } from "../HttpError.ts"
-import { type BodyError, mediaTypeOf, refusedType, sendContinue } from "./jsonBody.ts"
+import { type BodyError, mediaTypeOf, refusedType, sendContinue } from "./body.ts"
 import { piecesOf } from "./rawBody.ts"
 import { goesOn } from "./uploading.ts"
 

@@ -11,7 +11,7 @@ import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import { withOwnPieces, withPiecesOf } from "../../internal/ownPieces.ts"
 import { BadRequest, errorOf, PayloadTooLarge } from "../HttpError.ts"
-import { type BodyError, bodyTooLarge, mediaTypeOf, otherType, sendContinue } from "./jsonBody.ts"
+import { type BodyError, bodyTooLarge, mediaTypeOf, otherType, sendContinue } from "./body.ts"
 import { goesOn } from "./uploading.ts"
 
 /** A body of at most `limit` bytes as a stream. Without types, each is taken. That of a file may take longer than other requests. */

@@ -7,7 +7,7 @@ import * as Predicate from "effect/Predicate"
 import { errorOf } from "../HttpError.ts"
 import type { Limits } from "../KernelConfig.ts"
 import type { Parameters } from "../query/urlQuery.ts"
-import { readQuery } from "../request/jsonBody.ts"
+import { readQuery } from "../request/body.ts"
 import type { HandlerFailure } from "./handlerFailures.ts"
 
 /**

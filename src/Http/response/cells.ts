@@ -2,7 +2,7 @@
 import { memoize } from "effect/Function"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
-import { parseJson } from "../request/jsonBody.ts"
+import { parseJson } from "../request/body.ts"
 import type { Column } from "./columns.ts"
 
 /** What stands in the cells of a column. */

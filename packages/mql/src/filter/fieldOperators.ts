@@ -1,6 +1,6 @@
 /**
- * The operators on fields that have no conditions in them. The bitwise ones take whole numbers as 64-bit integers in two's
- * complement, and binary data, whose first byte has the lowest bits.
+ * The operators on fields that have no conditions in them; `$not`, `$elemMatch` and `$all` are in `filterParser.ts`. The bitwise
+ * ones take whole numbers as 64-bit integers in two's complement, and binary data, whose first byte has the lowest bits.
  */
 import type { Document } from "@appkernel/document-store/StoreTypes"
 import type { Binary } from "bson"
