@@ -226,15 +226,24 @@ describe("the parsers and printers of dates", () => {
     }
   }, { arbitrary: { runs: 20_000 } })
 
-  it("read and write every day of the years 0000 to 9999", () => {
-    const day = new Date(iso.earliest)
-    for (; day.getTime() <= iso.latest; day.setUTCDate(day.getUTCDate() + 1)) {
+  it("read and write every day of the years 1600 to 2399, and the first and last day of each month of 0000 to 9999", () => {
+    const assertAt = (time: number): void => {
+      const day = new Date(time)
       const text = iso.formatDate(day)
       // An assertion for each of them would take too long.
       if (text !== day.toISOString().slice(0, 10)) assert.fail(`${text} for ${day.toISOString()}`)
-      if (iso.parseDate(text) !== day.getTime()) assert.fail(`${text} is read as ${iso.parseDate(text)}`)
+      if (iso.parseDate(text) !== time) assert.fail(`${text} is read as ${iso.parseDate(text)}`)
     }
-    assert.strictEqual(day.getTime(), iso.latest + 1)
+    const day = 86_400_000
+    // Two of the 400 years after which the calendar repeats: one before 1970 in part, and one after it.
+    for (let time = Date.UTC(1600, 0); time < Date.UTC(2400, 0); time += day) assertAt(time)
+    const month = new Date(iso.earliest)
+    for (; month.getTime() <= iso.latest; month.setUTCMonth(month.getUTCMonth() + 1)) {
+      assertAt(month.getTime())
+      if (month.getTime() > iso.earliest) assertAt(month.getTime() - day)
+    }
+    assert.strictEqual(month.getTime(), iso.latest + 1)
+    assertAt(month.getTime() - day)
   })
 
   it("know how long each month is", () => {
