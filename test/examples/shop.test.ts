@@ -1,5 +1,5 @@
-import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Context, Effect, Layer } from "effect"
 import { execFile, spawn } from "node:child_process"
 import { chmodSync, readFileSync, writeFileSync } from "node:fs"
 import { createServer } from "node:net"
@@ -75,12 +75,7 @@ const adminOf = ({ base }: Started, password: string) =>
 
 const password = "maple-meadow-645"
 
-/** A shop whose administrator has a configured password. */
-const startConfigured = Effect.fnUntraced(function*(env: Environment) {
-  const started = yield* start({ ...env, SHOP_ADMIN_PASSWORD: password })
-  return { ...started, headers: yield* adminOf(started, password) }
-})
-
+/** The two programs that have served. */
 const serves = (env: Environment) =>
   Effect.gen(function*() {
     const first = yield* start(env)
@@ -127,6 +122,7 @@ const serves = (env: Environment) =>
     assert.strictEqual(shownPassword(second), "")
     yield* adminOf(second, shownPassword(first))
     yield* changesPassword(second.base)
+    return { first, second, headers }
   })
 
 /** The commands that a start prints to try, as a user copies them. */
@@ -151,32 +147,7 @@ const printedBySh = (script: string) =>
   )
 
 describe("the first start of the shop / embedded", () => {
-  it.live("shows the password of its administrator once, and not in the log", () =>
-    Effect.gen(function*() {
-      const folder = yield* freshDirectory
-      const file = join(folder, "shop.log")
-      const env = { APPKERNEL_EMBEDDED_PATH: join(folder, "data"), APPKERNEL_LOGGING_FILE_NAME: file }
-      const first = yield* start(env)
-      const shown = shownPassword(first)
-      assert.match(shown, /^[\w-]{16}$/u)
-      assert.lengthOf(first.program.output().split(shown), 2)
-      const { body: admin } = yield* request(`${first.base}/users?name=Administrator`, {
-        headers: yield* adminOf(first, shown)
-      })
-      assert.deepStrictEqual(
-        admin._items.map(({ email, roles }: { email: string; roles: ReadonlyArray<string> }) => [email, roles]),
-        [["admin@shop.example", ["admin"]]]
-      )
-      yield* stop(first, "SIGTERM")
-      const second = yield* start(env)
-      assert.notInclude(second.program.output(), "The administrator is")
-      yield* stop(second, "SIGTERM")
-      const log = readFileSync(file, "utf8")
-      assert.include(log, "Listening on")
-      assert.notInclude(log, shown)
-    }))
-
-  it.live("takes a configured password, which is long enough, and shows none", () =>
+  it.live("takes no short password", () =>
     Effect.gen(function*() {
       const env = { APPKERNEL_EMBEDDED_PATH: join(yield* freshDirectory, "data") }
       const short = yield* runProgram(shop, { ...env, APPKERNEL_SERVER_PORT: "0", SHOP_ADMIN_PASSWORD: "tiny" })
@@ -184,26 +155,6 @@ describe("the first start of the shop / embedded", () => {
       assert.lengthOf(failuresOf(short), 1)
       assert.include(short.output(), "The configuration is wrong: SHOP_ADMIN_PASSWORD")
       assert.notInclude(short.output(), "tiny")
-      const { base, headers, program } = yield* startConfigured(env)
-      assert.strictEqual((yield* request(`${base}/orders`, { headers })).status, 200)
-      assert.notInclude(program.output(), password)
-      assert.notInclude(program.output(), "The administrator is")
-    }))
-
-  it.live("prints commands that work as they are, a sign-in included", () =>
-    Effect.gen(function*() {
-      const started = yield* start({ APPKERNEL_EMBEDDED_PATH: join(yield* freshDirectory, "data") })
-      yield* printed(started.program, "a browser at")
-      const answers = yield* printedBySh(suggestedIn(started))
-      const [cheapest, filtered, schema, created, users, orders, revisions] = answers.map((line) => JSON.parse(line))
-      assert.lengthOf(answers, 7)
-      assert.lengthOf(cheapest._items, 3)
-      assert.isNotEmpty(filtered._items)
-      assert.strictEqual(schema.title, "Product")
-      assert.strictEqual(created._type, "OperationResult")
-      assert.deepStrictEqual(users._items.map(({ id }: { id: string }) => id), [created.result])
-      assert.lengthOf(orders._items[0]._embedded["lines.product"], 1)
-      assert.deepStrictEqual(revisions._items.map(({ change }: { change: string }) => change), ["insert"])
     }))
 
   it.live(
@@ -325,80 +276,25 @@ describe("the shop / embedded", () => {
       })
   )
 
-  it.live("serves its resources, and keeps them over a restart", () =>
+  it.live("serves its resources, keeps them over a restart, and shows its administrator's password once, not in the log", () =>
     Effect.gen(function*() {
-      yield* serves({ APPKERNEL_EMBEDDED_PATH: join(yield* freshDirectory, "data") })
-    }))
-
-  it.live(
-    "describes its models: by JSON schema, for MongoDB as well, and with labels in English and German",
-    () =>
-      Effect.gen(function*() {
-        const { base, headers: admin } = yield* startConfigured({
-          APPKERNEL_EMBEDDED_PATH: join(yield* freshDirectory, "data")
-        })
-        const schema = yield* request(`${base}/products/schema`)
-        assert.strictEqual(schema.body.$schema, "http://json-schema.org/draft-04/schema#")
-        assert.deepInclude(schema.body.properties.price, { type: "number", minimum: 0, maximum: 100_000 })
-        const mongo = yield* request(`${base}/products/schema?mongo=true`)
-        assert.deepInclude(mongo.body, { bsonType: "object" })
-        assert.strictEqual(mongo.body.properties.added.bsonType, "date")
-        assert.strictEqual(mongo.body.properties._id.bsonType, "string")
-        const labelOf = (language: string) =>
-          Effect.map(
-            request(`${base}/products/meta`, { headers: { "accept-language": language } }),
-            ({ body, headers }) => [headers.get("content-language"), body.price.label, body.currency.type]
-          )
-        assert.deepStrictEqual(yield* labelOf("en-GB, de;q=0.5"), ["en", "Price", "Currency"])
-        assert.deepStrictEqual(yield* labelOf("de-CH"), ["de", "Preis", "Currency"])
-        const body = JSON.stringify({ code: "x", name: "", price: 1e9, currency: "CHF", stock: 1, tags: ["a", "a"] })
-        const headers = { ...admin, "content-type": "application/json", "accept-language": "de" }
-        const bad = yield* request(`${base}/products`, { method: "POST", headers, body })
-        assert.deepStrictEqual(
-          bad.body.errors.map(({ message, validator }: { message: string; validator: string }) => [validator, message]),
-          [
-            [
-              "Regexp",
-              "Artikelnummer: drei Großbuchstaben, ein Bindestrich und vier Ziffern erwartet, zum Beispiel ABC-1234"
-            ],
-            ["NotEmpty", "Name: leere Angabe nicht erlaubt"],
-            ["Max", "Preis: höchstens 100.000 erlaubt"],
-            ["Unique", "Schlagwörter: kein Eintrag zweimal erlaubt"]
-          ]
-        )
-      })
-  )
-
-  it.live("keeps every acknowledged write when it is killed", () =>
-    Effect.gen(function*() {
-      const env = { APPKERNEL_EMBEDDED_PATH: join(yield* freshDirectory, "data") }
-      const first = yield* startConfigured(env)
-      const answered: Array<string> = []
-      const writer = (_: unknown, at: number) =>
-        Effect.promise(async () => {
-          for (let i = 0; i < 500; i++) {
-            const code = `NEW-${String(500 * at + i).padStart(4, "0")}`
-            const body = JSON.stringify({ id: `P-${code}`, code, name: "Lamp", price: 1, currency: "CHF", stock: 1 })
-            const headers = { ...first.headers, "content-type": "application/json" }
-            const response = await fetch(`${first.base}/products`, { method: "POST", headers, body }).catch(() =>
-              undefined
-            )
-            if (response?.status !== 201) return
-            answered.push(`P-${code}`)
-          }
-        })
-      const killer = Effect.gen(function*() {
-        while (answered.length < 100) yield* Effect.sleep("5 millis")
-        yield* stop(first, "SIGKILL")
-      })
-      yield* Effect.all([killer, ...Array.from({ length: 16 }, writer)], {
-        concurrency: "unbounded"
-      })
-      assert.isAtLeast(answered.length, 100)
-      const second = yield* start(env)
-      for (const id of answered) {
-        assert.strictEqual((yield* request(`${second.base}/products/${id}`)).status, 200)
-      }
+      const folder = yield* freshDirectory
+      const file = join(folder, "shop.log")
+      const env = { APPKERNEL_EMBEDDED_PATH: join(folder, "data"), APPKERNEL_LOGGING_FILE_NAME: file }
+      const { first, headers, second } = yield* serves(env)
+      const shown = shownPassword(first)
+      assert.match(shown, /^[\w-]{16}$/u)
+      assert.lengthOf(first.program.output().split(shown), 2)
+      const { body: admin } = yield* request(`${second.base}/users?name=Administrator`, { headers })
+      assert.deepStrictEqual(
+        admin._items.map(({ email, roles }: { email: string; roles: ReadonlyArray<string> }) => [email, roles]),
+        [["admin@shop.example", ["admin"]]]
+      )
+      assert.notInclude(second.program.output(), "The administrator is")
+      yield* stop(second, "SIGTERM")
+      const log = readFileSync(file, "utf8")
+      assert.include(log, "Listening on")
+      assert.notInclude(log, shown)
     }))
 
   it.live("fails to start with a one-line error when the port is in use", () =>
@@ -444,6 +340,111 @@ describe("the shop / embedded", () => {
         assert.include(lines[0] ?? "", "The configuration is wrong: APPKERNEL_SERVER_PORT")
       })
   )
+})
+
+/** A shop whose administrator has a configured password. The last test kills it. */
+class Configured
+  extends Context.Service<Configured, Effect.Success<typeof configured>>()("appkernel/test/examples/shop/Configured")
+{}
+
+const configured = Effect.gen(function*() {
+  const env = { APPKERNEL_EMBEDDED_PATH: join(yield* freshDirectory, "data") }
+  const started = yield* start({ ...env, SHOP_ADMIN_PASSWORD: password })
+  return { ...started, env, headers: yield* adminOf(started, password) }
+})
+
+layer(Layer.effect(Configured, configured), { excludeTestServices: true })("the shop in use / embedded", (it) => {
+  it.effect("takes a configured password, and shows none", () =>
+    Effect.gen(function*() {
+      const { base, headers, program } = yield* Configured
+      assert.strictEqual((yield* request(`${base}/orders`, { headers })).status, 200)
+      assert.notInclude(program.output(), password)
+      assert.notInclude(program.output(), "The administrator is")
+    }))
+
+  it.effect("prints commands that work as they are, a sign-in included", () =>
+    Effect.gen(function*() {
+      const started = yield* Configured
+      yield* printed(started.program, "a browser at")
+      const answers = yield* printedBySh(suggestedIn(started))
+      const [cheapest, filtered, schema, created, users, orders, revisions] = answers.map((line) => JSON.parse(line))
+      assert.lengthOf(answers, 7)
+      assert.lengthOf(cheapest._items, 3)
+      assert.isNotEmpty(filtered._items)
+      assert.strictEqual(schema.title, "Product")
+      assert.strictEqual(created._type, "OperationResult")
+      assert.deepStrictEqual(users._items.map(({ id }: { id: string }) => id), [created.result])
+      assert.lengthOf(orders._items[0]._embedded["lines.product"], 1)
+      assert.deepStrictEqual(revisions._items.map(({ change }: { change: string }) => change), ["insert"])
+    }))
+
+  it.effect(
+    "describes its models: by JSON schema, for MongoDB as well, and with labels in English and German",
+    () =>
+      Effect.gen(function*() {
+        const { base, headers: admin } = yield* Configured
+        const schema = yield* request(`${base}/products/schema`)
+        assert.strictEqual(schema.body.$schema, "http://json-schema.org/draft-04/schema#")
+        assert.deepInclude(schema.body.properties.price, { type: "number", minimum: 0, maximum: 100_000 })
+        const mongo = yield* request(`${base}/products/schema?mongo=true`)
+        assert.deepInclude(mongo.body, { bsonType: "object" })
+        assert.strictEqual(mongo.body.properties.added.bsonType, "date")
+        assert.strictEqual(mongo.body.properties._id.bsonType, "string")
+        const labelOf = (language: string) =>
+          Effect.map(
+            request(`${base}/products/meta`, { headers: { "accept-language": language } }),
+            ({ body, headers }) => [headers.get("content-language"), body.price.label, body.currency.type]
+          )
+        assert.deepStrictEqual(yield* labelOf("en-GB, de;q=0.5"), ["en", "Price", "Currency"])
+        assert.deepStrictEqual(yield* labelOf("de-CH"), ["de", "Preis", "Currency"])
+        const body = JSON.stringify({ code: "x", name: "", price: 1e9, currency: "CHF", stock: 1, tags: ["a", "a"] })
+        const headers = { ...admin, "content-type": "application/json", "accept-language": "de" }
+        const bad = yield* request(`${base}/products`, { method: "POST", headers, body })
+        assert.deepStrictEqual(
+          bad.body.errors.map(({ message, validator }: { message: string; validator: string }) => [validator, message]),
+          [
+            [
+              "Regexp",
+              "Artikelnummer: drei Großbuchstaben, ein Bindestrich und vier Ziffern erwartet, zum Beispiel ABC-1234"
+            ],
+            ["NotEmpty", "Name: leere Angabe nicht erlaubt"],
+            ["Max", "Preis: höchstens 100.000 erlaubt"],
+            ["Unique", "Schlagwörter: kein Eintrag zweimal erlaubt"]
+          ]
+        )
+      })
+  )
+
+  it.effect("keeps every acknowledged write when it is killed", () =>
+    Effect.gen(function*() {
+      const first = yield* Configured
+      const answered: Array<string> = []
+      const writer = (_: unknown, at: number) =>
+        Effect.promise(async () => {
+          for (let i = 0; i < 500; i++) {
+            const code = `NEW-${String(500 * at + i).padStart(4, "0")}`
+            const body = JSON.stringify({ id: `P-${code}`, code, name: "Lamp", price: 1, currency: "CHF", stock: 1 })
+            const headers = { ...first.headers, "content-type": "application/json" }
+            const response = await fetch(`${first.base}/products`, { method: "POST", headers, body }).catch(() =>
+              undefined
+            )
+            if (response?.status !== 201) return
+            answered.push(`P-${code}`)
+          }
+        })
+      const killer = Effect.gen(function*() {
+        while (answered.length < 100) yield* Effect.sleep("5 millis")
+        yield* stop(first, "SIGKILL")
+      })
+      yield* Effect.all([killer, ...Array.from({ length: 16 }, writer)], {
+        concurrency: "unbounded"
+      })
+      assert.isAtLeast(answered.length, 100)
+      const second = yield* start(first.env)
+      for (const id of answered) {
+        assert.strictEqual((yield* request(`${second.base}/products/${id}`)).status, 200)
+      }
+    }))
 })
 
 describe("the shop / mongodb", () => {
