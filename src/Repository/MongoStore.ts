@@ -18,8 +18,8 @@
  *
  * **Gotchas**
  *
- * A write without an answer in time may have been applied, or may be applied later. So its `StoreUnavailable` is not
- * `retryable`. Read the document to learn the outcome, or repeat the write if it is idempotent.
+ * A write without an answer in time may have been applied, or may be applied later, and so may one whose connection broke. One
+ * that its write concern's members don't acknowledge is applied. So their `StoreUnavailable` is not `retryable`. Read the document to learn the outcome, or repeat the write if it is idempotent.
  *
  * A write of very many documents may need a longer {@link Options.socketTimeout}.
  *

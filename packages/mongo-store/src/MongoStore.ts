@@ -9,8 +9,9 @@
  *
  * **Gotchas**
  *
- * A write without an answer in time may have been applied, or may be applied later. So its `StoreUnavailable` is not
- * `retryable`, nor is that of a transaction whose commit has an unknown outcome.
+ * A write without an answer in time may have been applied, or may be applied later, and so may one whose connection broke. One
+ * that its write concern's members don't acknowledge is applied. So their `StoreUnavailable` is not `retryable`, nor is that of a
+ * transaction whose commit has an unknown outcome.
  *
  * In a stored document, a key with the value `undefined` is left out. In a filter or a pipeline, `undefined` means `null`.
  *

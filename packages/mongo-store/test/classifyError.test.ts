@@ -5,6 +5,7 @@ import {
   MongoBulkWriteError,
   MongoClientClosedError,
   MongoCompatibilityError,
+  type MongoError,
   MongoInvalidArgumentError,
   MongoMissingDependencyError,
   MongoNetworkError,
@@ -19,7 +20,7 @@ import {
   MongoWriteConcernError
 } from "mongodb"
 import { inspect } from "node:util"
-import { classify, classifyWriteError, defect } from "../src/driver/classifyError.ts"
+import { classify, classifyWriteError, defect, unknownOutcome } from "../src/driver/classifyError.ts"
 
 const canary = "canary-password"
 const context = {
@@ -193,23 +194,27 @@ describe("classify, by the server's code", () => {
     assert.deepInclude({ ...error }, { retryable: false })
   })
 
-  it("classifies a timed-out write concern as a timeout", () => {
-    const error = found(
-      new MongoWriteConcernError({
+  it.each([64, 91, 100, 10107])(
+    "says of a write that it is applied whose write concern failed with code %i",
+    (number) => {
+      const unacknowledged = new MongoWriteConcernError({
         ok: 1,
-        writeConcernError: { code: 64, errmsg: "waiting for replication timed out" }
+        writeConcernError: { code: number, errmsg: "said the server" },
+        errorLabels: ["RetryableWriteError"]
       })
-    )
-    assert.strictEqual(error?._tag, "StoreUnavailable")
-    assert.deepInclude({ ...error }, { detail: "waiting for replication timed out", retryable: true })
-  })
+      const error = classify(unacknowledged, { ...context, isWrite: true })
+      assert.strictEqual(error?._tag, "StoreUnavailable")
+      assert.deepInclude({ ...error }, { detail: `said the server: ${unknownOutcome}`, retryable: false })
+    }
+  )
 })
 
 describe("classify, by the driver's class", () => {
   // The driver's declarations keep the constructors' arguments to themselves.
   const selection = Reflect.construct(MongoServerSelectionError, ["connect ECONNREFUSED", { error: undefined }])
-  const bulk = (cause: Error) => Reflect.construct(MongoBulkWriteError, [cause, { insertedCount: 0 }])
-  const named = (name: string) => Object.defineProperty(new Error("pool"), "name", { value: name })
+  const bulk = (cause: Error, insertedCount = 0) =>
+    Reflect.construct(MongoBulkWriteError, [cause, { insertedCount, getWriteConcernError: () => {} }])
+  const named = (name: string, cause = new Error("pool")) => Object.create(cause, { name: { value: name } })
 
   it.each<[string, unknown]>([
     ["MongoNetworkError", new MongoNetworkError("closed")],
@@ -224,6 +229,45 @@ describe("classify, by the driver's class", () => {
     const error = found(cause)
     assert.strictEqual(error?._tag, "StoreUnavailable")
     assert.deepInclude({ ...error }, { retryable: true })
+  })
+
+  const closed = new MongoNetworkError("connection 1 to localhost:27017 closed")
+  const labelled = (cause: MongoError, label: string) => {
+    cause.addErrorLabel(label)
+    return cause
+  }
+  const fromSocket = (syscall: string) => Object.assign(new Error("ECONNRESET"), { syscall })
+
+  it.each<[string, unknown]>([
+    ["a connection that was closed", closed],
+    ["a connection that was reset", new MongoNetworkError("read ECONNRESET", { cause: fromSocket("read") })],
+    ["a socket that takes no more", fromSocket("write")],
+    ["a time limit", new MongoOperationTimeoutError("timed out")],
+    ["a connection that was given up", named("PoolClearedOnNetworkError", closed)],
+    ["a bulk write's connection", bulk(closed)],
+    ["the second part of a bulk write", bulk(selection, 1)],
+    ["a bulk write's second part for which the server is busy", bulk(server({ message: "busy", code: 91 }), 1)]
+  ])("says that a write may have been applied that ends with %s", (_, cause) => {
+    const error = classify(cause, { ...context, isWrite: true })
+    assert.strictEqual(error?._tag, "StoreUnavailable")
+    assert.deepInclude({ ...error }, { retryable: false })
+    assert.include(error?.message, unknownOutcome)
+  })
+
+  it.each<[string, unknown]>([
+    ["no server to write to", selection],
+    ["no free connection", named("MongoWaitQueueTimeoutError")],
+    ["a pool that has no connections any more", named("MongoPoolClearedError", closed)],
+    ["no connection", new MongoNetworkError("connect ECONNREFUSED", { cause: fromSocket("connect") })],
+    ["no connection in time", new MongoNetworkTimeoutError("Socket 'connect' timed out after 9ms")],
+    ["a connection that was closed before it was used", labelled(new MongoNetworkError("closed"), "HandshakeError")],
+    ["a server that is busy", server({ message: "busy", code: 91 })],
+    ["a name server's error", fromSocket("querySrv")]
+  ])("says that a write can be repeated that found %s", (_, cause) => {
+    const error = classify(cause, { ...context, isWrite: true })
+    assert.strictEqual(error?._tag, "StoreUnavailable")
+    assert.deepInclude({ ...error }, { retryable: true })
+    assert.notInclude(error?.message, unknownOutcome)
   })
 
   it.each<[string, unknown]>([

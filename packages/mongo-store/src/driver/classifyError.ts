@@ -28,7 +28,8 @@ import {
   MongoServerError,
   MongoServerSelectionError,
   MongoStalePrimaryError,
-  MongoTopologyClosedError
+  MongoTopologyClosedError,
+  MongoWriteConcernError
 } from "mongodb"
 import { brokenRuleCode, brokenRules } from "./validationErrors.ts"
 
@@ -39,7 +40,12 @@ export interface FailureContext {
   readonly redact: (text: string) => string
   /** Whether the call has a time limit, which the server may have enforced. */
   readonly isLimited?: boolean
+  /** Whether the call writes outside of a transaction, so that what is not known to have failed may have been written. */
+  readonly isWrite?: boolean
 }
+
+/** What the failure says of a write that may have been applied. */
+export const unknownOutcome = "what was written, if anything, is not known"
 
 const duplicateKeyCode = 11000
 
@@ -169,8 +175,8 @@ const unsupportedCodes = new Set([
 
 const retryLabels = ["RetryableWriteError", "RetryableError", "TransientTransactionError", "SystemOverloadedError"]
 
-// The driver doesn't export these two classes.
-const poolErrorNames = new Set(["MongoWaitQueueTimeoutError", "MongoPoolClosedError"])
+// The driver doesn't export these classes.
+const poolErrorNames = new Set(["MongoWaitQueueTimeoutError", "MongoPoolClosedError", "MongoPoolClearedError"])
 
 const closedErrors = [
   MongoClientClosedError,
@@ -238,10 +244,17 @@ export const classifyWriteError = (code: number, message: string, context: Failu
   code === duplicateKeyCode ? duplicateKey(message, undefined, context) : classifyCode(code, message, context)
 
 const classifyServerError = (cause: MongoServerError, context: FailureContext): StoreError | undefined => {
+  if (context.isWrite === true && lacksAcknowledgement(cause)) return uncertain(cause, context)
   // A bulk write wraps the error that caused it.
-  if (cause instanceof MongoBulkWriteError && cause.errorResponse instanceof Error) {
-    return classify(cause.errorResponse, context)
-  }
+  const failure = cause instanceof MongoBulkWriteError && cause.errorResponse instanceof Error
+    ? classify(cause.errorResponse, context)
+    : classifyReply(cause, context)
+  return failure?._tag === "StoreUnavailable" && failure.retryable && context.isWrite === true && hasWritten(cause)
+    ? uncertain(cause, context)
+    : failure
+}
+
+const classifyReply = (cause: MongoServerError, context: FailureContext): StoreError | undefined => {
   if (cause.code === duplicateKeyCode) return duplicateKey(cause.message, cause["keyPattern"], context)
   const message = cause.code === brokenRuleCode ? brokenRules(cause.errInfo) : cause.message
   const known = classifyCode(cause.code, message, context)
@@ -254,6 +267,37 @@ const classifyServerError = (cause: MongoServerError, context: FailureContext): 
     })
     : known
 }
+
+/** Whether the write is applied, but not as durably as its write concern asks for. */
+const lacksAcknowledgement = (cause: MongoServerError): boolean =>
+  cause instanceof MongoWriteConcernError ||
+  (cause instanceof MongoBulkWriteError && cause.result.getWriteConcernError() !== undefined)
+
+// A bulk write is sent in parts.
+const hasWritten = (cause: MongoServerError): boolean => cause instanceof MongoBulkWriteError && cause.insertedCount > 0
+
+/** Whether a call failed after its command may have been sent. */
+const isBrokenOff = (cause: Error): boolean => {
+  if (cause instanceof MongoOperationTimeoutError) return true
+  if (!(cause instanceof MongoNetworkError)) return /^(?:read|write)/u.test(syscallOf(cause))
+  return !(
+    poolErrorNames.has(cause.name) ||
+    cause.hasErrorLabel("HandshakeError") ||
+    ["connect", "getaddrinfo"].includes(syscallOf(cause.cause)) ||
+    // The driver's errors of a socket that is not connected yet; other connections have a number.
+    cause.message.startsWith("Socket ")
+  )
+}
+
+const syscallOf = (cause: unknown): string => String(Object(cause).syscall)
+
+// A retry could write twice.
+const uncertain = (cause: Error, context: FailureContext): StoreUnavailable =>
+  new StoreUnavailable({
+    operation: context.operation,
+    detail: `${explain(cause.message, context)}: ${unknownOutcome}`,
+    retryable: false
+  })
 
 const rejected = (detail: string, { operation }: FailureContext) => new QueryRejected({ operation, detail })
 
@@ -270,6 +314,7 @@ export const classify = (cause: unknown, context: FailureContext): StoreError | 
   const isBson: boolean = BSON.BSONError.isBSONError(cause)
   if (isBson || isOneOf(cause, [MongoInvalidArgumentError])) return rejected(detail, context)
   const unavailable = (retryable: boolean) => new StoreUnavailable({ operation: context.operation, detail, retryable })
+  if (context.isWrite === true && isBrokenOff(cause)) return uncertain(cause, context)
   if (
     isOneOf(cause, [
       MongoNetworkError,

@@ -16,7 +16,7 @@ import type * as Fiber from "effect/Fiber"
 import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
 import type { AbstractCursor, ClientSession, Collection, GridFSBucket } from "mongodb"
-import { classify, defect, type FailureContext } from "./classifyError.ts"
+import { classify, defect, type FailureContext, unknownOutcome } from "./classifyError.ts"
 import type { Deadlines } from "./deadlines.ts"
 import { documentsOfBytes } from "./documentBytes.ts"
 
@@ -75,7 +75,8 @@ export const contextOf = (call: MongoCall): FailureContext => ({
   operation: call.operation,
   collection: call.collection,
   redact: call.session.redact,
-  isLimited: call.timeLimit !== undefined
+  isLimited: call.timeLimit !== undefined,
+  isWrite: call.isWrite === true && !isTransactional(call.session)
 })
 
 const translate = (cause: unknown, context: FailureContext): StoreError | UnclassifiedError =>
@@ -157,11 +158,9 @@ const lateFailure = ({ isWrite, operation, timeLimit }: MongoCall, milliseconds:
   const detail = `the server did not answer within ${Duration.format(Duration.millis(milliseconds))}`
   // A retry could write twice.
   return isWrite === true
-    ? new StoreUnavailable({ operation, detail: `${detail}: ${uncertain}`, retryable: false })
+    ? new StoreUnavailable({ operation, detail: `${detail}: ${unknownOutcome}`, retryable: false })
     : new StoreUnavailable({ operation, detail, retryable: true })
 }
-
-const uncertain = "what was written, if anything, is not known"
 
 /** Runs a function of the driver; at the deadline, the signal is aborted and the effect fails with `late`. */
 export const withDeadline = <A, E>(
