@@ -141,7 +141,8 @@ export const sending: Job.Implementation<"mail", Mail, MailFailed, Mailer | Docu
   (mail, { id }) =>
     Mailer.use(({ send }) => send(mail, { id })).pipe(
       Effect.catchIf(
-        ({ isPermanent, refused = [] }) => refused.length > 0 && !isPermanent,
+        // Nobody has got the mail where all to whom it was to go are refused.
+        ({ refused = [] }) => refused.length > 0 && refused.length !== mail.only?.length,
         // The key is the same where a killed process comes here once more.
         ({ refused }) => enqueue({ ...mail, only: refused }, { key: `${id}.refused`, delay: "1 minute" })
       )

@@ -171,6 +171,39 @@ describe("Mailer", () => {
       }).pipe(Effect.scoped, Effect.provide(mailer))
     }))
 
+  it.effect("sends once to the others where the server refuses a recipient for good, who is that of a dead letter", () =>
+    Effect.gen(function*() {
+      const sent: Array<string> = []
+      const mailer = Layer.succeed(Mailer.Mailer, {
+        send: ({ only = ["ann@example.org", "gone@example.org"] }) => {
+          sent.push(...only)
+          return Effect.fail(
+            new Mailer.MailFailed({ detail: "no such mailbox", isPermanent: true, refused: ["gone@example.org"] })
+          )
+        }
+      })
+      yield* Effect.gen(function*() {
+        const { idle, store } = yield* KernelEngine.make("mails").register(Mailer.sending).test()
+        yield* Effect.provideService(
+          Mailer.enqueue({ to: ["ann@example.org", "gone@example.org"], subject: "a", text: "b" }, { key: "k" }),
+          DocumentStore.DocumentStore,
+          store
+        )
+        yield* idle
+        for (let i = 0; i < 20; i++) {
+          yield* TestClock.adjust("5 minutes")
+          yield* idle
+        }
+        assert.deepStrictEqual(sent.filter((to) => to.startsWith("ann")), ["ann@example.org"])
+        const jobs = yield* store.find("QueuedJob", { sort: { _id: 1 } })
+        assert.deepStrictEqual(jobs.map(({ attempts, key, state }) => ({ attempts, key, state })), [
+          { attempts: 1, key: "k", state: "done" },
+          { attempts: 10, key: "k.refused", state: "dead" }
+        ])
+        assert.include(jobs[1]?.["element"], `"only":["gone@example.org"]`)
+      }).pipe(Effect.scoped, Effect.provide(mailer))
+    }))
+
   it.effect("sends what is enqueued with a write, again after a failure, and nothing of a write that is rolled back", () =>
     Effect.gen(function*() {
       class Order extends Model.Class<Order>()("MailedOrder", { id: Model.id(), email: Schema.String }) {}
