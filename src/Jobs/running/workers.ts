@@ -7,6 +7,7 @@ import * as Fiber from "effect/Fiber"
 import * as Function from "effect/Function"
 import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
+import * as Option from "effect/Option"
 import * as PersistedQueue from "effect/persistence/PersistedQueue"
 import type * as Scope from "effect/Scope"
 import * as Tracer from "effect/Tracer"
@@ -48,6 +49,10 @@ export const runJobs = Effect.fnUntraced(function*(
   yield* Layer.build(Layer.provide(cleanup, Layer.succeed(PersistedQueue.PersistedQueueStore, port)))
   if (options.isMeasured) yield* measureQueues(store, names)
   const workers: Array<Worker> = []
+  // It alone ends them: their scope would wait for one that can't be interrupted.
+  yield* Effect.addFinalizer(() =>
+    Effect.forEach(workers, (worker) => stop(worker, options), { concurrency: "unbounded" })
+  )
   for (const implementation of implementations) {
     const described = implementation.job["~appkernel/Job"]
     if (described.options.runAs === "subject" && options.asSubject === undefined) {
@@ -65,7 +70,7 @@ export const runJobs = Effect.fnUntraced(function*(
     }
     const queue = yield* queueOf(port, described)
     for (let i = 0; i < concurrency; i++) {
-      const worker: Worker = { isBusy: false, isStopping: false, fiber: undefined }
+      const worker: Worker = { job: described.name, isBusy: false, isStopping: false, fiber: undefined }
       const take = queue.take((element, { attempts, id }) => {
         worker.isBusy = true
         return attempted(implementation, element, { id, attempt: attempts }, options, () => worker.isStopping)
@@ -80,7 +85,7 @@ export const runJobs = Effect.fnUntraced(function*(
           worker.isBusy = false
         }))
       )
-      worker.fiber = yield* Effect.forkScoped(Effect.whileLoop({
+      worker.fiber = yield* Effect.forkDetach(Effect.whileLoop({
         while: () => !worker.isStopping,
         body: () => take,
         step: () => {}
@@ -88,9 +93,6 @@ export const runJobs = Effect.fnUntraced(function*(
       workers.push(worker)
     }
   }
-  yield* Effect.addFinalizer(() =>
-    Effect.forEach(workers, (worker) => stop(worker, options), { concurrency: "unbounded" })
-  )
 })
 
 // internal
@@ -99,21 +101,35 @@ const isOfQueue = (error: Failure): error is PersistedQueue.PersistedQueueError 
   error instanceof PersistedQueue.PersistedQueueError
 
 interface Worker {
+  /** The name of the job. */
+  readonly job: string
   isBusy: boolean
   isStopping: boolean
   fiber: Fiber.Fiber<void> | undefined
 }
 
-/** Interrupts a worker that waits at once, and one that works after the grace: then the job is taken again by the next process. */
+/**
+ * Interrupts a worker that waits at once, and one that works after the grace: then the job is taken again by the next process. One that
+ * goes on nevertheless is left, as a kill would leave it.
+ */
 const stop = (worker: Worker, { grace }: RunOptions): Effect.Effect<void> =>
   Effect.suspend(() => {
-    const { fiber } = worker
+    const { fiber, job } = worker
     if (fiber === undefined) return Effect.void
     worker.isStopping = true
-    return worker.isBusy
-      ? Effect.andThen(Effect.timeoutOption(Fiber.await(fiber), grace), Fiber.interrupt(fiber))
-      : Fiber.interrupt(fiber)
+    if (!worker.isBusy) return Fiber.interrupt(fiber)
+    const ended = Effect.timeoutOption(Fiber.await(fiber), grace).pipe(
+      Effect.andThen(Effect.sync(() => fiber.interruptUnsafe())),
+      Effect.andThen(Effect.timeoutOption(Fiber.await(fiber), interruption))
+    )
+    return Effect.flatMap(ended, (exit) =>
+      Option.isSome(exit)
+        ? Effect.void
+        : Effect.logWarning(`The service stops beside the job ${job}, which goes on after its interruption`))
   })
+
+/** The time in which interrupted work ends. */
+const interruption = "5 seconds"
 
 /** One attempt, with its span, its user, its time, its line in the log and its count. */
 const attempted = (
