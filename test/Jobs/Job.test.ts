@@ -7,6 +7,7 @@ import {
   Exit,
   Fiber,
   Layer,
+  Logger,
   Metric,
   Queue,
   Schema,
@@ -261,6 +262,31 @@ describe("A job of a service", () => {
       // What was interrupted has used no attempt.
       assert.deepStrictEqual(attempts, [1, 1])
     }))
+
+  it.effect("does not keep a service that stops if it can't be interrupted, which the log says", () => {
+    const warnings: Array<unknown> = []
+    const logger = Logger.make<unknown, void>(({ logLevel, message }) => {
+      if (logLevel === "Warn") warnings.push(...[message].flat())
+    })
+    return Effect.gen(function*() {
+      const Stuck = Job.make("stuck", { payload: {} })
+      const [begun, released] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const work = Effect.andThen(Deferred.succeed(begun, undefined), Deferred.await(released))
+      const scope = yield* Scope.make()
+      const engine = KernelEngine.make("stuck").register(Stuck.implement(() => Effect.uninterruptible(work)))
+      const { baseUrl, store } = yield* Scope.provide(engine.test(), scope)
+      yield* Effect.provideService(Stuck.enqueue({}), DocumentStore.DocumentStore, store)
+      yield* Deferred.await(begun)
+      const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void))
+      // The server needs no time of this clock.
+      yield* closed(baseUrl)
+      yield* TestClock.adjust("24 seconds")
+      assert.isUndefined(closing.pollUnsafe())
+      yield* TestClock.adjust("1 second")
+      yield* Effect.ensuring(Fiber.join(closing), Deferred.succeed(released, undefined))
+      assert.deepStrictEqual(warnings, ["The service stops beside the job stuck, which goes on after its interruption"])
+    }).pipe(Effect.provide(Logger.layer([logger])))
+  })
 
   it.live("goes on beside the last requests when the service stops, whose port is closed", () =>
     Effect.gen(function*() {
@@ -548,7 +574,8 @@ describe("A schedule", () => {
   it.effect("with a wrong expression or zone ends the start with a sentence", () =>
     Effect.gen(function*() {
       const store = yield* DocumentStore.DocumentStore
-      for (const [expression, zone] of [["0 2 * *", "UTC"], ["0 2 * * *", "Europe/Atlantis"]] as const) {
+      const wrong = [["0 2 * *", "UTC"], ["0 2 * * *", "Europe/Atlantis"], ["0 0 30 2 *", "UTC"]] as const
+      for (const [expression, zone] of wrong) {
         const exit = yield* Effect.exit(processOf(store, [], { zone }, expression))
         assert.include(String(exit), "The schedule close-day is wrong")
       }

@@ -28,8 +28,8 @@ export interface Outcomes {
   /** Stores that an attempt begins, beside it. */
   readonly begin: (claim: Claim) => Effect.Effect<void>
   /**
-   * Ends an attempt. One that succeeds is stored as done beside other work. One that fails is made again, or is a dead letter if it was
-   * the last one or if the job can't be decoded. One that is interrupted is given back.
+   * Ends an attempt. One that succeeds is stored as done beside other work. One that fails, or whose job can't be decoded, is made again,
+   * or is a dead letter if it was the last one. One that is interrupted is given back.
    */
   readonly end: (
     claim: Claim,
@@ -239,16 +239,18 @@ export const makeOutcomes = Effect.fnUntraced(function*(
     end: (claim, exit, { maxAttempts, retryDelay }) => {
       if (Exit.isSuccess(exit)) return done(claim)
       const undecodable = deadLetterIn(exit.cause)
-      if (undecodable !== undefined) {
-        const attributes = { queue: claim.queue, id: claim.key }
-        return Effect.andThen(
-          Effect.annotateLogs(Effect.logWarning("A job can't be decoded", undecodable), attributes),
-          bury(claim, undecodable)
-        )
-      }
-      if (Cause.hasInterruptsOnly(exit.cause)) return giveBack([claim])
-      if (claim.attempts >= maxAttempts) return bury(claim, exit.cause)
-      return Effect.flatMap(retryDelay(claim.attempts), (delay) => retry(claim, delay, exit.cause))
+      const cause = undecodable ?? exit.cause
+      if (Cause.hasInterruptsOnly(cause)) return giveBack([claim])
+      // Another release of the service may decode it, which runs beside this one or replaces it.
+      const next = claim.attempts >= maxAttempts
+        ? bury(claim, cause)
+        : Effect.flatMap(retryDelay(claim.attempts), (delay) => retry(claim, delay, cause))
+      if (undecodable === undefined) return next
+      const attributes = { queue: claim.queue, id: claim.key }
+      return Effect.andThen(
+        Effect.annotateLogs(Effect.logWarning("A job can't be decoded", undecodable), attributes),
+        next
+      )
     }
   }
 })

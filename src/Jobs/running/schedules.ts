@@ -19,19 +19,21 @@ export interface Scheduled {
   readonly begin: Effect.Effect<void, StoreError, DocumentStore>
 }
 
-/** Dies if the expression or the time zone is wrong. Runs that are done are kept for the time `keep`. */
-export const scheduledOf = (
+/** Dies if the expression or the time zone is wrong, or names no time that there is. Runs that are done are kept for the time `keep`. */
+export const scheduledOf = Effect.fnUntraced(function*(
   { expression, name, options, run: work }: Schedule,
   keep: Duration.Duration
-): Effect.Effect<Scheduled> => {
+): Effect.fn.Return<Scheduled> {
+  const wrong = (reason: string) => Effect.die(new DeclarationError(`The schedule ${name} is wrong: ${reason}`))
   const parsed = Cron.parse(expression, options.zone ?? "UTC")
-  if (Result.isFailure(parsed)) {
-    return Effect.die(new DeclarationError(`The schedule ${name} is wrong: ${parsed.failure.message}`))
-  }
+  if (Result.isFailure(parsed)) return yield* wrong(parsed.failure.message)
   const { missed = "once", zone: _, ...others } = options
   const described: Described = { name: `cron ${name}`, payload: Payload, options: { ...others, concurrency: 1 } }
   const written = `${expression} ${options.zone ?? "UTC"}`
   const nextAfter = (time: number) => Cron.next(parsed.success, DateTime.makeUnsafe(time)).getTime()
+  const begin = yield* Clock.currentTimeMillis
+  // Such as on the 30th of February.
+  if (Result.isFailure(Result.try(() => nextAfter(begin)))) return yield* wrong(`"${expression}" never occurs`)
   const enqueueNext = Effect.fnUntraced(function*(after: number) {
     const due = nextAfter(after)
     yield* enqueueElement(described, { payload: { due, expression: written } }, {
@@ -60,15 +62,15 @@ export const scheduledOf = (
     // The engine's type says which services it needs.
     yield* work(DateTime.makeUnsafe(due)) as Effect.Effect<unknown, Failure>
   })
-  return Effect.succeed({
+  return {
     implementation: {
       _tag: "JobImplementation",
       job: { name: described.name, "~appkernel/Job": described },
       run
     },
     begin: Effect.flatMap(Clock.currentTimeMillis, (now) => enqueueNext(now))
-  })
-}
+  }
+})
 
 // internal
 

@@ -124,7 +124,7 @@ const storedQueueContract = <E>(name: string, store: Layer.Layer<DocumentStore.D
         assert.strictEqual(yield* other.take((item) => Effect.succeed(item.n)), 2n)
       }))
 
-    it.effect("makes a dead letter of what can't be decoded, and gives the next element", () =>
+    it.effect("gives what can't be decoded again, for a release that can, until it is a dead letter, and the next element before", () =>
       Effect.gen(function*() {
         const queue = yield* queueOf("unknown")
         const port = yield* PersistedQueue.PersistedQueueStore
@@ -132,8 +132,15 @@ const storedQueueContract = <E>(name: string, store: Layer.Layer<DocumentStore.D
         // Of two at one time, the lesser identifier comes first.
         yield* queue.offer({ n: 2n }, { id: "2" })
         assert.strictEqual(yield* queue.take((item) => Effect.succeed(item.n)), 2n)
-        const unknown = (yield* recordsOf("unknown")).find(({ key }) => key === "1")
-        assert.deepInclude(unknown, { state: "dead", attempts: 1 })
+        const unknown = Effect.map(recordsOf("unknown"), (records) => records.find(({ key }) => key === "1"))
+        assert.deepInclude(yield* unknown, { state: "waiting", attempts: 1 })
+        const taking = yield* Effect.forkChild(queue.take(() => Effect.void))
+        const dead = yield* Effect.repeat(unknown, {
+          until: (record) => record?.["state"] === "dead",
+          schedule: Schedule.spaced("10 millis")
+        }).pipe(Effect.andThen(unknown))
+        assert.deepInclude(dead, { state: "dead", attempts: 3 })
+        yield* Fiber.interrupt(taking)
       }))
 
     it.effect("gives an element after its delay, and others before", () =>
@@ -156,7 +163,9 @@ const storedQueueContract = <E>(name: string, store: Layer.Layer<DocumentStore.D
         const port = yield* PersistedQueue.PersistedQueueStore
         yield* queue.offer({ n: 1n }, { id: "done" })
         yield* queue.take(() => Effect.void)
-        yield* port.offer({ name: "removed", id: "dead", element: {}, isCustomId: false })
+        const single = yield* PersistedQueue.make({ name: "removed", schema: Item, maxAttempts: 1 })
+        yield* single.offer({ n: 1n }, { id: "dead" })
+        yield* single.take(() => Effect.fail("no")).pipe(Effect.exit)
         yield* queue.offer({ n: 2n }, { id: "waiting" })
         yield* queue.take(() => Effect.interrupt).pipe(Effect.exit)
         const left = Effect.map(recordsOf("removed"), (records) => records.map(({ key }) => String(key)).toSorted())
