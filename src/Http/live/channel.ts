@@ -35,6 +35,9 @@ interface Entry {
   /** Whether no other entry follows. */
   isUpToDate: boolean
   readonly length: number
+  /** How many streams have taken it. */
+  taken: number
+  /** While other streams have not taken it. */
   chunk: Uint8Array | undefined
 }
 
@@ -170,15 +173,18 @@ export class Channel {
       if (entry.position < subscriber.after || (entry.position === subscriber.after && entry.messages.length > 0)) {
         continue
       }
+      entry.taken += 1
       taken.push(entry)
       length += entry.length
     }
     return taken
   }
 
-  /** An entry as an event, written once for all streams. */
+  /** An entry that a stream has taken as an event, written once for all streams, and held until the last of them has taken it. */
   chunkOf(entry: Entry, now: number): Uint8Array {
-    return entry.chunk ??= this.#chunkOf(entry, now)
+    const chunk = entry.chunk ?? this.#chunkOf(entry, now)
+    entry.chunk = entry.taken < this.#subscribers.size ? chunk : undefined
+    return chunk
   }
 
   readonly wait = (subscriber: Subscriber): Effect.Effect<void> =>
@@ -230,7 +236,7 @@ export class Channel {
       before.chunk = undefined
     }
     const length = messages.reduce((sum, message) => sum + message.length, entryLength)
-    this.#entries.push({ position, messages, read, next, isUpToDate, length, chunk: undefined })
+    this.#entries.push({ position, messages, read, next, isUpToDate, length, taken: 0, chunk: undefined })
     this.#length += length
     // Removed in large parts, since each removal moves the others.
     if (this.#length <= maxLength && this.#entries.length <= maxEntries) return

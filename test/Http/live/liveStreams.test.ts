@@ -206,6 +206,35 @@ describe("live / liveStreams", () => {
     assert.strictEqual(new Set(places).size, 4_999)
   })
 
+  it("holds what is sent until the last of its streams has taken it, and nothing for one alone", () => {
+    const channel = new Channel([listOf("{}")], "", "0000")
+    const streams = [subscriberOf(), subscriberOf(), subscriberOf()]
+    const publish = (i: number) => {
+      const place = String(i).padStart(4, "0")
+      const change = { position: place, transaction: place, collection: "things", id: i, time: new Date(i) }
+      channel.publish(new ToldChange({ ...change, operation: "insert", after: { _id: i } }), place)
+    }
+    const taken = (subscriber: Subscriber) => {
+      const [entry] = channel.take(subscriber, 1_000_000)!
+      return { entry: entry!, chunk: channel.chunkOf(entry!, 0) }
+    }
+    for (const subscriber of streams) {
+      channel.subscribe(subscriber)
+      channel.join(subscriber, "0000")
+    }
+    publish(1)
+    const [first, second] = [taken(streams[0]!), taken(streams[1]!)]
+    assert.strictEqual(first.entry.chunk, first.chunk)
+    assert.strictEqual(second.chunk, first.chunk)
+    assert.strictEqual(taken(streams[2]!).chunk, first.chunk)
+    assert.isUndefined(first.entry.chunk)
+    for (const gone of streams.splice(1)) channel.unsubscribe(gone)
+    publish(2)
+    const alone = taken(streams[0]!)
+    assert.isAbove(alone.chunk.length, 0)
+    assert.isUndefined(alone.entry.chunk)
+  })
+
   const ends: ReadonlyArray<readonly [name: string, end: Cause.Cause<StoreUnavailable>]> = [
     [
       "it could not be read",
