@@ -235,14 +235,15 @@ export declare namespace Operation {
     : never
 
   /**
-   * The schema of the response: a model in its wire form, a list as a collection, which may be `null` if the list may, any
-   * other object unchanged, and any other value in an `OperationResult`.
+   * The schema of the response: a model in its wire form, a list as a collection, any other object unchanged, and any
+   * other value in an `OperationResult`, such as the `null` of a list that may be null.
    */
   export type AnswerOf<S extends Schema.Top> = S extends Raw.Response ? Raw.Bytes
     : S extends Model.Any ? Representation<S>
     : S extends ListSchema<infer Item> ? ListOf<Item>
     : S extends ObjectSchema ? S
-    : S extends { readonly members: readonly [ListSchema<infer Item>, Schema.Null] } ? Schema.NullOr<ListOf<Item>>
+    : S extends { readonly members: readonly [ListSchema<infer Item>, Schema.Null] }
+      ? Schema.Union<readonly [ListOf<Item>, ResultOf<Schema.Null>]>
     : ResultOf<S>
 
   /** The response for a list of these. */

@@ -113,10 +113,12 @@ const answerOf = (success: Schema.Top): Schema.Top => {
   if (isModelLike(success)) return representation(success)
   const element = elementOf(success)
   if (element === undefined && isObject(success)) return success
-  if (element === undefined) return Schema.Struct({ _type: Schema.tag("OperationResult"), result: success })
+  if (element === undefined) return resultOf(success)
   const list = collection(isModelLike(element) ? representation(element) : element)
-  return success.ast._tag === "Union" ? Schema.NullOr(list) : list
+  return success.ast._tag === "Union" ? Schema.Union([list, resultOf(Schema.Null)]) : list
 }
+
+const resultOf = (result: Schema.Top) => Schema.Struct({ _type: Schema.tag("OperationResult"), result })
 
 /** Whether values of the schema are sent without an `OperationResult`, since they are objects. */
 export const isObject = (schema: Schema.Top): boolean =>

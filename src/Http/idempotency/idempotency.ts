@@ -119,12 +119,13 @@ export const makeIdempotency = Effect.fnUntraced(function*(
       const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
       const headers = headersOf(request)
       const given = headers["idempotency-key"]?.toString()
-      if (given === undefined) {
-        return route.idempotencyKeys === "required" ? yield* route.respondBadRequest([needed]) : yield* next
-      }
-      const key = keyOf(given)
       const type = mediaTypeOf(headers["content-type"] ?? "")
       const isKept = route.idempotencyKeys !== "refused" && isWhole(type)
+      if (given === undefined) {
+        // What takes no key needs none.
+        return route.idempotencyKeys === "required" && isKept ? yield* route.respondBadRequest([needed]) : yield* next
+      }
+      const key = keyOf(given)
       const problem = key === undefined ? unreadable : isKept ? undefined : streamed
       if (problem !== undefined) return yield* route.respondBadRequest([problem])
       const body = yield* bodyOf(request, limits.maxBodySize)

@@ -2,6 +2,7 @@
 import { type FileField, fileFieldsOf, modelTypeId } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Resource } from "./componentSchemas.ts"
+import { withoutNeededKey } from "./idempotencyKeys.ts"
 import * as Json from "./node.ts"
 
 type Node = Json.Node
@@ -80,7 +81,7 @@ const withForms = (
       ...required.length === 0 ? {} : { required: [...Json.listOf(one["required"]), ...required] }
     }
     return {
-      ...others,
+      ...withoutNeededKey(others),
       requestBody: {
         ...body,
         content: {

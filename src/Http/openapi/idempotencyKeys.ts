@@ -19,7 +19,10 @@ export const withIdempotencyKey = (
     })
   return {
     ...operation,
-    parameters: [...Document.listOf(operation["parameters"]), { ...key, required: keys === "required" }],
+    parameters: [
+      ...Document.listOf(operation["parameters"]),
+      keys === "required" ? takesOthers(operation["requestBody"]) ? keyOfMost : { ...key, required: true } : key
+    ],
     responses: {
       400: error("400"),
       422: error("422"),
@@ -32,13 +35,33 @@ export const withIdempotencyKey = (
   }
 }
 
+/** The operation with a form, which takes no key. */
+export const withoutNeededKey = (operation: Document.Node): Document.Node => ({
+  ...operation,
+  parameters: Document.listOf(operation["parameters"]).map((parameter) =>
+    Document.nodeOf(parameter)["name"] === key["name"] && Document.nodeOf(parameter)["required"] === true
+      ? keyOfMost
+      : parameter
+  )
+})
+
 // internal
+
+/** Whether there are bodies that take no key: multipart/form-data and tables. */
+const takesOthers = (requestBody: unknown): boolean =>
+  Object.keys(Document.nodeOf(Document.nodeOf(requestBody)["content"]))
+    .some((type) => type !== "application/x-www-form-urlencoded" && !type.endsWith("json"))
 
 const key = Document.header(
   "Idempotency-Key",
   "A text that the client makes for this request, such as a UUID: the same request with it is answered as the first one",
   { type: "string", minLength: 1, maxLength: 255 }
 )
+
+const keyOfMost = {
+  ...key,
+  description: `${String(key["description"])}. JSON needs one. Tables and multipart/form-data take none`
+}
 
 const replayed = Document.responseHeader("That this is the answer to an earlier request with the key", {
   type: "string",

@@ -103,13 +103,13 @@ const responderOf = (
   if (element === undefined) {
     const write = valueWriter(success)
     if (isObject(success)) return (value) => Effect.map(write(value), (text) => responses.json(text))
-    return (value) => Effect.map(write(value), (text) => responses.json(`{"_type":"OperationResult","result":${text}}`))
+    return (value) => Effect.map(write(value), resultJson)
   }
   const writer = isModelLike(element)
     ? modelWriter(element, surroundings)
     : Effect.succeed(valueWriter(element))
   return (value, url) => {
-    if (value === null) return Effect.succeed(responses.json("null"))
+    if (value === null) return Effect.succeed(resultJson("null"))
     return Effect.flatMap(writer, (write) => {
       const items = surroundings.lists.begin()
       return Effect.map(
@@ -120,6 +120,8 @@ const responderOf = (
     })
   }
 }
+
+const resultJson = (text: string) => responses.json(`{"_type":"OperationResult","result":${text}}`)
 
 const noResponse = new Error("The handler of a raw response returned no HttpServerResponse")
 

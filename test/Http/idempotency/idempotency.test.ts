@@ -14,7 +14,8 @@ import {
   Service,
   ServiceError
 } from "../../../src/index.ts"
-import { problemsIn, refused, send, sendTo, serving } from "../../support/rest.ts"
+import { resolvedDocument } from "../../support/resolvedDocument.ts"
+import { type Headers, problemsIn, refused, send, sendTo, serving } from "../../support/rest.ts"
 import { storeMatrix } from "../../support/storeMatrix.ts"
 
 class Order extends Model.Class<Order>()("Order", {
@@ -26,6 +27,12 @@ class Order extends Model.Class<Order>()("Order", {
 }) {}
 
 class Note extends Model.Class<Note>()("Note", { id: Model.id({ prefix: "N" }), text: Schema.String }) {}
+
+class Scan extends Model.Class<Scan>()("Scan", {
+  id: Model.id({ prefix: "S" }),
+  name: Schema.String,
+  image: Model.file()
+}) {}
 
 class OutOfStock extends ServiceError<OutOfStock>()("OutOfStock", { status: 409 }) {}
 
@@ -106,6 +113,7 @@ const Counter = Service.make("CounterService")
 const engine = KernelEngine.make("orders")
   .register(Orders, { idempotencyKeys: "accepted", many: ["PATCH"], tables: true })
   .register(Note, { methods: ["GET", "POST"], idempotencyKeys: "required" })
+  .register(Scan, { methods: ["GET", "POST", "PUT", "PATCH"], idempotencyKeys: "required" })
   .register(Code, { methods: ["GET", "POST"], idempotencyKeys: "accepted" })
   .register(Scrap, { methods: ["GET", "PATCH"], many: ["PATCH"] })
   .register(Counter, { segment: "counter", idempotencyKeys: "accepted" })
@@ -279,6 +287,22 @@ storeMatrix((name, store) =>
         // Where keys are ignored, they are.
         const ignored = { "idempotency-key": fresh() }
         assert.strictEqual((yield* send("PATCH", "/scraps?n=1", { n: 2 }, ignored)).status, 200)
+        // What takes no key needs none, where others need one.
+        const scan = (key: Headers) =>
+          Effect.gen(function*() {
+            const form = new FormData()
+            form.append("name", "a")
+            form.append("image", new Blob(["bytes"]), "a.txt")
+            const encoded = new Response(form)
+            const type = { "content-type": String(encoded.headers.get("content-type")), ...key }
+            return yield* send("POST", "/scans", Buffer.from(yield* Effect.promise(() => encoded.arrayBuffer())), type)
+          })
+        const scanned = yield* scan({})
+        assert.strictEqual(scanned.status, 201, scanned.text)
+        assert.deepStrictEqual(problemsIn(refused(400, yield* scan({ "idempotency-key": fresh() }))), [
+          "Idempotency-Key Header"
+        ])
+        refused(400, yield* send("PATCH", String(scanned.headers["location"]), { name: "b" }))
         // Its handler reads the body itself.
         const raw = { "content-type": "text/plain", "idempotency-key": fresh() }
         assert.strictEqual((yield* send("POST", "/counter/bytes", Buffer.from("a"), raw)).status, 200)
@@ -363,4 +387,14 @@ it("is described where it is taken", () => {
   assert.property(operation("patch", "/papers/{id}").responses, "422")
   assert.notInclude(JSON.stringify(operation("get", "/papers")), "Idempotency")
   assert.notProperty(operation("post", "/papers/query").responses, "422")
+})
+
+it("is needed by no operation with a body that takes none", () => {
+  const { paths } = resolvedDocument(OpenApi.make(engine, { title: "orders", version: "1" }))
+  const keyOf = (path: string, method: string) =>
+    paths[path][method].parameters.find(({ name }: { readonly name: string }) => name === "Idempotency-Key")
+  assert.isFalse(keyOf("/notes", "post").required)
+  assert.isFalse(keyOf("/scans", "post").required)
+  assert.isFalse(keyOf("/scans/{id}", "patch").required)
+  assert.isTrue(keyOf("/scans/{id}", "put").required)
 })
