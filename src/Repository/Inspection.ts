@@ -10,7 +10,7 @@ import { historyIndex, historyOf } from "./repository/historyEntry.ts"
 import { indexesOf } from "./repository/modelIndexes.ts"
 import type { ReadError } from "./RepositoryError.ts"
 import { type Misfit, misfits } from "./Upgrade.ts"
-import { installableIndexes } from "./versions/versionIndexes.ts"
+import { installableIndexes, keptIndexes } from "./versions/versionIndexes.ts"
 
 /** The documents of a collection that do not fit the model. */
 export interface Documents {
@@ -104,13 +104,17 @@ export const applyIndexes = Effect.fn("Inspection.applyIndexes")(function*(model
 // internal
 // -----------------------------------------------------------------------------
 
-/** The indexes that a start installs, too: of a model with versions, some wait until all documents are upgraded. */
+/**
+ * The indexes that a start installs, too: of a model with versions, some wait until all documents are upgraded. Those of earlier
+ * versions are wanted until then.
+ */
 const wantedOf = Effect.fnUntraced(function*(
   model: Model.Any,
   store: DocumentStore["Service"]
 ): Effect.fn.Return<ReadonlyArray<readonly [string, ReadonlyArray<IndexDescription>]>, ReadError> {
   const declared = indexesOf(model)
-  const wanted = hasVersions(model) ? yield* installableIndexes(model, store, declared) : declared
+  const own = hasVersions(model) ? yield* installableIndexes(model, store, declared) : declared
+  const wanted = hasVersions(model) ? [...own, ...yield* keptIndexes(model, store, declared, own)] : own
   const isHistoried = managedField(model, "revision") !== undefined
   return [[model.modelName, wanted], ...isHistoried ? [[historyOf(model.modelName), [historyIndex]] as const] : []]
 })

@@ -200,7 +200,8 @@ export const make = Effect.fnUntraced(function*<M extends Model.Any>(
       referrerOf(
         model,
         all,
-        writerOf({ model, store, all, collection: all, collectionOf: undefined, files, newest, recorded })
+        writerOf({ model, store, all, collection: all, collectionOf: undefined, files, newest, recorded }),
+        hasVersions(model) ? versions?.unreadableReferrers(model, store) : undefined
       )
     )
   }

@@ -78,8 +78,8 @@ export class FileQuotaExceeded extends Schema.TaggedError<FileQuotaExceeded>()("
 }
 
 /**
- * Occurs when a document is deleted that another one refers to by a reference with `onDelete: "restrict"`. Nothing is deleted.
- * `by` and `field` are the model and the field that refer to it. A retry fails until no document does.
+ * Occurs when a document is deleted that another one refers to by a reference with `onDelete: "restrict"`, or that
+ * one without a way up to the newest form may refer to by any reference that was changed. Nothing is deleted. `by` and `field` are the model and the field that refer to it. A retry fails until no document does.
  *
  * @category errors
  * @since 0.1.0

@@ -22,7 +22,9 @@ describe("An inspection", () => {
       }])
       yield* store.createIndexes("Person", [
         { name: "city_1", key: { city: -1 } },
-        { name: "own", key: { own: 1 } }
+        { name: "own", key: { own: 1 } },
+        // Processes of the earlier form need it.
+        { name: "mail_1", key: { mail: 1 }, unique: true }
       ])
       const differences = Inspection.indexDifferences(Person)
       const history = { collection: "Person.history", missing: ["document_id_1_revision_-1"], different: [], extra: [] }
@@ -34,6 +36,7 @@ describe("An inspection", () => {
       assert.deepStrictEqual(yield* differences, [person, { ...history, missing: [] }])
       yield* Inspection.applyIndexes(Person, true)
       assert.deepStrictEqual(yield* differences, [{ ...person, extra: [] }, { ...history, missing: [] }])
+      assert.include((yield* store.listIndexes("Person")).map(({ name }) => name), "mail_1")
 
       // The unique index waits for the last document that has no email.
       const upgrade = yield* Effect.forkChild(

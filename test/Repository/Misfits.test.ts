@@ -73,7 +73,7 @@ const members = [
 storeMatrix((name, layer) =>
   describe(`Documents without a way up / ${name}`, () => {
     for (const model of [Deleted, Cleared, Kept]) {
-      it.live(`do not count as referring to what others delete: ${model.modelName}`, () =>
+      it.live(`refuse the deletion of what they may refer to, and of nothing else: ${model.modelName}`, () =>
         Effect.gen(function*() {
           const store = yield* DocumentStore.DocumentStore
           const owners = yield* Repository.make(Owner)
@@ -92,6 +92,15 @@ storeMatrix((name, layer) =>
           assert.strictEqual(deleted._tag, model === Kept ? "Failure" : "Success")
           const found = yield* store.find(model.modelName, { filter: { _id: { $ne: "b" } } })
           assert.sameDeepMembers([...found], stored.slice(0, 3))
+          // Nothing says whether these two refer to it.
+          const refused = yield* Effect.flip(owners.deleteById("1"))
+          assert.strictEqual(refused._tag, "DocumentReferenced")
+          assert.deepInclude(refused, { model: "Owner", id: "1", by: model.modelName, field: "owner" })
+          yield* store.deleteMany(model.modelName, { _id: { $ne: "bad" } })
+          assert.strictEqual((yield* Effect.flip(owners.deleteById("1")))._tag, "DocumentReferenced")
+          assert.deepStrictEqual(yield* store.find(model.modelName, {}), stored.slice(1, 2))
+          yield* store.deleteOne(model.modelName, { _id: "bad" })
+          yield* owners.deleteById("1")
         }).pipe(Effect.provide(layer), Effect.scoped))
     }
 

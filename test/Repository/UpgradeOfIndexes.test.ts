@@ -15,6 +15,12 @@ class OptionalLogin extends Model.Class<OptionalLogin>()("Account", {
   email: Schema.String.pipe(Model.optional, Model.indexed(Index.unique))
 }, { versions: [Model.was.madeOptional("email", { down: () => "" })] }) {}
 
+class LooseLogin extends Model.Class<LooseLogin>()("Account", {
+  id: Model.id(),
+  email: Schema.String.pipe(Model.optional, Model.indexed(Index.unique)),
+  city: Schema.String.pipe(Model.optional)
+}, { versions: [Model.was.madeOptional("email"), Model.was.added("city")] }) {}
+
 class Named extends Model.Class<Named>()("User", {
   id: Model.id(),
   name: Schema.String.pipe(Model.indexed(Index.unique))
@@ -155,6 +161,23 @@ storeMatrix((name, layer) =>
         yield* Repository.make(OptionalLogin)
         assert.deepStrictEqual([yield* insert("e"), yield* insert("f", "a@x")], ["written", "DuplicateKey"])
         assert.deepStrictEqual((yield* accounts.syncIndexes).dropped, [])
+      })).pipe(Effect.provide(layer), Effect.scoped))
+
+    it.live("are those of an optional field from the first start on, if there is no way down", () =>
+      atOnce(Effect.gen(function*() {
+        yield* (yield* Repository.make(Login)).insert(new Login({ id: "a", email: "a@x" }))
+        const accounts = yield* Repository.make(LooseLogin)
+        const insert = (id: string, email?: string) =>
+          tagOf(accounts.insert(new LooseLogin({ id, ...email === undefined ? {} : { email } })))
+        assert.deepStrictEqual(
+          [yield* insert("b"), yield* insert("c"), yield* insert("d", "a@x")],
+          ["written", "written", "DuplicateKey"]
+        )
+        yield* sayUnderstood("Account", 3)
+        yield* Repository.make(LooseLogin)
+        yield* upgraded(LooseLogin)
+        assert.isTrue(yield* isComplete(LooseLogin))
+        assert.deepStrictEqual([yield* insert("e"), yield* insert("f", "a@x")], ["written", "DuplicateKey"])
       })).pipe(Effect.provide(layer), Effect.scoped))
 
     it.live("leave a new field that has the name of one that was unique", () =>

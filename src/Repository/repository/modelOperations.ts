@@ -231,13 +231,19 @@ const makeChangeStreams = <M extends Model.Any>(
 }
 
 /** What deletions of other documents write to a model's documents, without row filters of callers. */
-export const referrerOf = (model: Model.Any, documents: ModelCollection, writer: ModelWriter): Referrer => {
+export const referrerOf = (
+  model: Model.Any,
+  documents: ModelCollection,
+  writer: ModelWriter,
+  unreadable: Referrer["unreadable"]
+): Referrer => {
   const auditFields = auditFieldsOf(model)
   const deletedField = managedField(model, "deleted")
   const managed = { auditFields, versionField: managedField(model, "version") }
   return {
     model,
     documents,
+    unreadable,
     update: (filter, change) =>
       Effect.flatMap(withManagedFields(managed, change), (update) =>
         rejectDuplicateKey(

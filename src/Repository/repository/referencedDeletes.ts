@@ -130,22 +130,31 @@ const collect = Effect.fnUntraced(function*(context: DeletionContext, modelName:
   return removals
 })
 
-/** Sets references to deleted documents to `null`. Fails if a document that restricts the deletion stays. */
+/**
+ * Sets references to deleted documents to `null`. Fails if a document that restricts the deletion stays, or one that can't be read
+ * and may refer to what is deleted.
+ */
 const settle = Effect.fnUntraced(function*(context: DeletionContext, target: string, ids: Map<string, unknown>) {
   for (const { field, referrer } of referringTo(context.store, target)) {
-    if (field.onDelete === "cascade") continue
     const { modelName } = referrer.model
     const isNull = field.onDelete === "null"
+    const isWithDeleted = isNull || field.onDelete === "cascade" && context.isPurge
+    const [path, isReferred] = [field.path.join("."), (id: unknown) => ids.has(uniqueTextOfId(id))]
+    const unreadable = yield* referrer.unreadable?.(path, isReferred, { isWithDeleted }) ?? Effect.succeed([])
+    const staying = unreadable.find(({ id }) => !isDeleted(context, modelName, id))
+    if (staying !== undefined) {
+      return yield* new DocumentReferenced({ model: target, id: textOfId(staying.target), by: modelName, field: path })
+    }
+    if (field.onDelete === "cascade") continue
     const found = yield* referringDocuments({ field, referrer }, [...ids.values()], { isWithDeleted: isNull })
     for (const document of found.filter(({ _id }) => !isDeleted(context, modelName, _id))) {
-      const isRemoved = (id: unknown): boolean => ids.has(uniqueTextOfId(id))
       if (!isNull) {
-        const id = textOfId(idsAt(document, field.path).find((id) => isRemoved(id)))
-        return yield* new DocumentReferenced({ model: target, id, by: modelName, field: field.path.join(".") })
+        const id = textOfId(idsAt(document, field.path).find((id) => isReferred(id)))
+        return yield* new DocumentReferenced({ model: target, id, by: modelName, field: path })
       }
       yield* referrer.update(
         targetsOf(referrer.model).one(document),
-        withoutReferences(document, field, isRemoved)
+        withoutReferences(document, field, isReferred)
       )
       getOrMake(context.cleared, modelName, () => new Map()).set(uniqueTextOfId(document["_id"]), document["_id"])
     }

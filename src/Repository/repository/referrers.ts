@@ -7,11 +7,14 @@ import { type ModelLike, referencesOf, type ReferringField } from "../../Model/i
 import type { ModelCollection } from "../collection/modelCollection.ts"
 import type { Document, DocumentStore, Filter, Update } from "../DocumentStore.ts"
 import type { ReadError } from "../RepositoryError.ts"
+import type { UnreadableReferrers } from "../versions/unreadableReferrers.ts"
 
 /** The documents of a referring model, without the row filters of callers. */
 export interface Referrer {
   readonly model: ModelLike
   readonly documents: ModelCollection
+  /** Its documents that can't be read and may refer to others; `undefined` for a model without versions. */
+  readonly unreadable: UnreadableReferrers | undefined
   /** Updates a document as its repository does: with its version, its audit fields and its history. */
   readonly update: (filter: Filter, update: Update) => Effect.Effect<unknown, ReadError>
   /** Deletes documents as their repository does, softly unless they are purged. */

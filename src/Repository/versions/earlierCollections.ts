@@ -16,6 +16,7 @@ import { runnerBy } from "./newestVersionRunner.ts"
 
 // Repositories of models with versions load both.
 export { versionRunner } from "./newestVersionRunner.ts"
+export { unreadableReferrers } from "./unreadableReferrers.ts"
 export { preparedIndexes } from "./versionIndexes.ts"
 
 /** A model's earlier version on the collection of its newest. What it does not have stays in replacements. */

@@ -1,7 +1,7 @@
 /** The indexes of a model with versions while documents are stored in several versions. */
 import { excludeEachOther, isSameIndex } from "@appkernel/document-store/shared"
 import * as Effect from "effect/Effect"
-import { keptField, type ModelLike, modelVersionField } from "../../Model/internal.ts"
+import { keptField, type ModelLike, modelTypeId, modelVersionField } from "../../Model/internal.ts"
 import { fieldsOfFilter, topFieldOf } from "../collection/documentFields.ts"
 import type { DocumentStore, IndexDescription } from "../DocumentStore.ts"
 import type { ReadError } from "../RepositoryError.ts"
@@ -31,8 +31,9 @@ export const installableIndexes = Effect.fnUntraced(function*(
 /**
  * Drops unique indexes of fields that documents of this version and those after it do not have: two such documents would be
  * equal there. Of the newest version it drops those of all changed fields that it does not declare, or whose values were
- * elsewhere before. Processes that write these versions look for the values of the newest one themselves. Indexes by which
- * documents expire are dropped alike: the newest version may have another value there.
+ * elsewhere before. Processes that write these versions look for the values of the newest one themselves. It also drops those of
+ * fields that documents of this version may lack and earlier ones could not: a field that was required has another index. Indexes by
+ * which documents expire are dropped alike: the newest version may have another value there.
  */
 export const retireIndexes = Effect.fnUntraced(function*(
   store: DocumentStore["Service"],
@@ -46,11 +47,13 @@ export const retireIndexes = Effect.fnUntraced(function*(
     fields.filter((field) => !named.has(field) && field !== modelVersionField && field !== keptField)
   )
   const changed = versions.changedSince(earliest)
+  const loosened = loosenedFields(versions, { earliest, written })
   const isStale = (index: IndexDescription): boolean =>
     fieldsOfIndex(index).some((field) => gone.has(field)) ||
+    fieldsOfIndex(index).some((field) => loosened.has(field)) && !declared.some((one) => isSameIndex(one, index)) ||
     written === newest && fieldsOfIndex(index).some((field) => changed.has(field)) &&
       !declared.some((one) => isSameIndex(one, index) && isInPlace(versions, one, earliest))
-  if (gone.size === 0 && changed.size === 0) return
+  if (gone.size === 0 && changed.size === 0 && loosened.size === 0) return
   const stale = (yield* store.listIndexes(model.modelName)).filter((index) =>
     (index.unique === true || index.expireAfterSeconds !== undefined) && isStale(index)
   )
@@ -90,17 +93,26 @@ export const synchronisedIndexes = Effect.fnUntraced(function*(
   store: DocumentStore["Service"],
   indexes: ReadonlyArray<IndexDescription>
 ): Effect.fn.Return<ReadonlyArray<IndexDescription>, ReadError> {
-  const versions = modelVersionsOf(model)
   const wanted = yield* preparedIndexes(model, store, indexes)
+  return [...wanted, ...yield* keptIndexes(model, store, indexes, wanted)]
+})
+
+/** The installed indexes, beside the wanted ones, of fields that differ in earlier versions, whose processes may need them. */
+export const keptIndexes = Effect.fnUntraced(function*(
+  model: ModelLike,
+  store: DocumentStore["Service"],
+  indexes: ReadonlyArray<IndexDescription>,
+  wanted: ReadonlyArray<IndexDescription>
+): Effect.fn.Return<ReadonlyArray<IndexDescription>, ReadError> {
+  const versions = modelVersionsOf(model)
   const { earliest } = yield* agreementReader(store, model.modelName, versions).current
   const changed = versions.changedSince(earliest)
   const excluding = yield* conflictsOf(store, versions, indexes, { earliest })
   const kept = new Set(excluding.flatMap(({ installed }) => installed.map(({ name }) => name)))
-  const others = (yield* store.listIndexes(model.modelName)).filter((index) =>
+  return (yield* store.listIndexes(model.modelName)).filter((index) =>
     (kept.has(index.name) || fieldsOfIndex(index).some((field) => changed.has(field))) &&
     !wanted.some((one) => excludeEachOther(one, index))
   )
-  return [...wanted, ...others]
 })
 
 /** The unique indexes of fields that documents of an earlier version do not have. */
@@ -169,6 +181,19 @@ const conflictsOf = (
       return installed.length === 0 ? [] : [{ index, installed }]
     }))
 }
+
+/** The fields that the written version has as optional ones, and an earlier one as required ones. */
+const loosenedFields = ({ models }: ModelVersions, { earliest, written }: State): ReadonlySet<string> =>
+  new Set(
+    Object.entries(models[written - 1]?.[modelTypeId] ?? {}).flatMap(([field, { optional }]) =>
+      optional === true && models.slice(earliest - 1, written - 1).some((one) => isRequiredIn(one, field))
+        ? [field]
+        : []
+    )
+  )
+
+const isRequiredIn = (model: ModelLike, field: string): boolean =>
+  Object.hasOwn(model.store.fields, field) && model[modelTypeId][field]?.optional !== true
 
 /** Whether documents of an earlier version have other values at the paths of an index. */
 const hasOtherValues = (
