@@ -30,7 +30,22 @@ class Shelf extends Model.Class<Shelf>()("Shelf", {
   ...Model.historied
 }) {}
 
-const repositories = Layer.mergeAll(Repository.layer(Contract), Repository.layer(Stock), Repository.layer(Shelf))
+class Tag extends Model.Class<Tag>()("Tag", { id: Model.id() }) {}
+
+class Letter extends Model.Class<Letter>()("Letter", {
+  id: Model.id(),
+  tag: Model.reference(() => Tag, { onDelete: "null" }).pipe(Model.optional),
+  ...Model.softDeleted,
+  ...Model.historied
+}) {}
+
+const repositories = Layer.mergeAll(
+  Repository.layer(Contract),
+  Repository.layer(Stock),
+  Repository.layer(Shelf),
+  Repository.layer(Tag),
+  Repository.layer(Letter)
+)
 
 /** What a repository keeps of the states of documents, whichever store is under it. */
 storeMatrix((name, store, server) => {
@@ -108,6 +123,25 @@ storeMatrix((name, store, server) => {
         assert.deepStrictEqual(instances[1], restored)
         assert.deepStrictEqual([instances[6]?.secret, instances[6]?.revision], ["s", 1])
         assert.instanceOf(instances[0], Contract)
+      }))
+
+    it.effect("has no state of a deleted document whose reference is set to null later", () =>
+      Effect.gen(function*() {
+        const [tags, letters] = [yield* Repository.for(Tag), yield* Repository.for(Letter)]
+        const tag = yield* tags.insert(yield* Model.finalise(Tag, {}))
+        const letter = yield* Model.finalise(Letter, { tag: tag.id })
+        yield* TestClock.setTime(1_000)
+        yield* letters.insert(letter)
+        yield* TestClock.setTime(2_000)
+        yield* letters.deleteById(letter.id)
+        yield* TestClock.setTime(3_000)
+        yield* tags.deleteById(tag.id)
+        assert.strictEqual((yield* letters.history(letter.id))[0]?.change, "update")
+        const isThere = (seconds: number) =>
+          Effect.map(letters.history.at(letter.id, { time: DateTime.makeUnsafe(seconds * 1_000) }), Option.isSome)
+        assert.deepStrictEqual([yield* isThere(1), yield* isThere(2), yield* isThere(3)], [true, false, false])
+        yield* letters.restoreById(letter.id)
+        assert.isTrue(yield* isThere(4))
       }))
 
     it.effect("returns the state of a revision, and the state at a time", () =>

@@ -5,6 +5,7 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
+import { managedField } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { DocumentCodec } from "../collection/documentCodec.ts"
 import { everyState, type ModelCollection, type StateTest } from "../collection/modelCollection.ts"
@@ -34,6 +35,11 @@ export const makeHistoryReads = <M extends Model.Any>(
   // The history writer gives each entry a document.
   const documentIn = (entry: Document): Document => upgrade(entry["document"] as Document)
 
+  const deletedField = managedField(model, "deleted")
+  /** A deletion of another document may have changed one that was softly deleted before. */
+  const isDeleted = (document: Document): boolean =>
+    deletedField !== undefined && (document[deletedField] ?? null) !== null
+
   const revisionOf = (entry: Document): Revision<M> => {
     // The history writer gives each entry these fields.
     const { at, by, change, document_id, revision } = entry as unknown as HistoryEntry
@@ -55,7 +61,7 @@ export const makeHistoryReads = <M extends Model.Any>(
   const atTime = Effect.fnUntraced(function*(id: unknown, time: DateTime.Utc) {
     const filter = { at: { $lte: dateOf(time.epochMilliseconds) } }
     const [entry] = yield* store.find(history, { ...latestFirst(id, filter), limit: 1 })
-    return entry === undefined || removals.has(entry["change"]) ? undefined : entry
+    return entry === undefined || removals.has(entry["change"]) || isDeleted(documentIn(entry)) ? undefined : entry
   })
 
   /** The states of a document are documents of its model for the audit log. */
