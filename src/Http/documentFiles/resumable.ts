@@ -203,6 +203,10 @@ export const resumableHandlers = <Asked>(
           ({ status }) => status >= 400 ? discarded : Effect.void
         )
       }
+      if (upload.parts.length >= maxPartsOf(upload.length)) {
+        yield* unfinished.discard([id])
+        return yield* Effect.fail(tooManyParts(upload.length))
+      }
       const next = yield* unfinished.append(upload, part)
       if (next === undefined) return yield* overtaken(upload)
       upload = next
@@ -239,6 +243,12 @@ export const resumableHandlers = <Asked>(
 
 /** The bytes of a part, which a killed process loses at most, and which fit into one request to a bucket. */
 const segmentSize = 8 * 1024 * 1024 - 256 * 1024
+
+/** The parts of an upload of so many bytes. What is known of each is in one record, which every further one reads and writes. */
+const maxPartsOf = (length: number): number => Math.max(10_000, 2 * Math.ceil(length / segmentSize))
+
+const tooManyParts = (length: number): HttpError =>
+  errorOf("PayloadTooLarge", "errors.UploadParts", { parts: maxPartsOf(length) })
 
 /** The milliseconds after which a part ends that comes slowly. */
 const segmentMillis = 10_000

@@ -46,6 +46,7 @@ export const errorKeys = {
     "errors.FormTooLarge",
     "errors.TooManyDocuments",
     "errors.PictureTooLarge",
+    "errors.UploadParts",
     "errors.FileQuota",
     "errors.FileQuotaBy",
     "errors.InItem"

@@ -67,6 +67,7 @@ export const de: { readonly [K in keyof typeof en]: string } & { readonly [key: 
   "errors.PictureTooLarge": "Das Bild hat mehr als {limit} Bildpunkte",
   "errors.UploadOffset":
     "Die Übertragung geht bei Byte {offset} weiter, oder in einer anderen Anfrage: bitte nach dem Stand fragen",
+  "errors.UploadParts": "Die Übertragung kam in {parts} Teilen: nur ihr Rest in einem weiteren kann sie beenden",
   "errors.UploadProtocol": "Übertragungen sind die von tus 1.0.0, und der Header Tus-Resumable muss es sagen",
   "errors.FileQuota": "Die Dateien von {model} dürfen zusammen {limit} Bytes haben, und hätten mehr",
   "errors.FileQuotaBy":

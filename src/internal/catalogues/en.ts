@@ -65,6 +65,7 @@ export const en = {
   "errors.PictureUnreadable": "The file is no picture that can be read",
   "errors.PictureTooLarge": "The picture has more than {limit} pixels",
   "errors.UploadOffset": "The upload goes on at byte {offset}, or in another request: ask how far it is",
+  "errors.UploadParts": "The upload has come in {parts} parts: only its rest in one more can end it",
   "errors.UploadProtocol": "Uploads are those of tus 1.0.0, and the header Tus-Resumable has to say so",
   "errors.FileQuota": "The files of {model} may have {limit} bytes together, and would have more",
   "errors.FileQuotaBy": "The files of {model} with this {field} may have {limit} bytes together, and would have more",

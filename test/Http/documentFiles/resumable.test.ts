@@ -171,6 +171,26 @@ describe("resumable uploads", () => {
       assert.strictEqual(yield* Stream.runCount(files.entries), 0)
     }))
 
+  it.effect("come in so many parts, and one that ends them", () =>
+    Effect.gen(function*() {
+      const { call, files, id, store } = yield* started
+      const { headers } = yield* call("POST", `/films/${id}/film/uploads`, { "upload-length": "3" })
+      const location = headers.get("location") ?? ""
+      assert.strictEqual((yield* call("PATCH", location, offset(0), "a")).status, 204)
+      const record = { _id: `upload/${location.split("/").at(-1)}` }
+      const [made] = yield* store.find("appkernel_files", { filter: record })
+      const [part] = Array.isArray(made?.["made"]) ? made["made"] : []
+      const others = Array.from({ length: 9_999 }, () => ({ ...part, size: 0 }))
+      yield* store.updateOne("appkernel_files", record, { $set: { made: [part, ...others] } })
+      const refused = yield* call("PATCH", location, offset(1), "b")
+      assert.strictEqual(refused.status, 413)
+      assert.include(refused.bytes.toString(), "in 10000 parts")
+      // What was refused is not kept.
+      assert.strictEqual(yield* Stream.runCount(files.entries), 1)
+      yield* store.updateOne("appkernel_files", record, { $set: { made: [part] } })
+      assert.strictEqual((yield* call("PATCH", location, offset(1), "bc")).status, 204)
+    }))
+
   it.effect("end when their client says so, or when nobody continues them", () =>
     Effect.gen(function*() {
       const { call, files, id, store } = yield* started
