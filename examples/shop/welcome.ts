@@ -34,7 +34,7 @@ const announce = Effect.gen(function*() {
       "Order something, and see your orders with their products, and how one went:",
       `  PRODUCT=$(curl -s '${base}/api/v1/products?page_size=1' | node -pe 'JSON.parse(fs.readFileSync(0))._items[0].id')`,
       `  ORDER=$(curl -s -H "authorization: Bearer $TOKEN" -H 'content-type: application/json' '${base}/api/v1/orders' \\`,
-      `    -d '{"lines": [{"product": "'$PRODUCT'", "quantity": 1, "price": 10}]}' \\`,
+      `    -d '{"lines": [{"product": "'$PRODUCT'", "quantity": 1}]}' \\`,
       `    | node -pe 'JSON.parse(fs.readFileSync(0)).result')`,
       `  curl -H "authorization: Bearer $TOKEN" '${base}/api/v1/orders?expand=lines.product'`,
       `  curl -H "authorization: Bearer $TOKEN" "${base}/api/v1/orders/$ORDER/revisions"`,

@@ -128,6 +128,8 @@ const suite = (store: string, layerStore: Store) => {
         assert.deepStrictEqual([yield* stockOf(lamp), yield* stockOf(bulb)], [1, 0])
         const stored = yield* repositories.orders.findById(id)
         assert.strictEqual<string>(stored.customer, "U1")
+        // Nobody chooses what something costs.
+        assert.deepStrictEqual(stored.lines.map(({ price }) => price), [40, 40])
         const again = yield* Effect.flip(customer.orders.create({ payload: { id, lines: stored.lines } }))
         assert.strictEqual(again._tag, "AlreadyPlaced")
         // One receipt, and none of the orders that were refused.

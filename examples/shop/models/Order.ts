@@ -11,7 +11,8 @@ const currentUser = Effect.map(
 export class OrderLine extends Model.Class<OrderLine>()("OrderLine", {
   product: Model.reference(() => Product),
   quantity: Schema.Int.pipe(Validator.min(1), Validator.max(1_000)),
-  price: Schema.Finite.pipe(Validator.min(0), Validator.max(100_000))
+  /** What the product costs when it is ordered, whatever the customer says. */
+  price: Schema.Finite.pipe(Validator.min(0), Validator.max(100_000), Model.withDefault(() => 0))
 }) {}
 
 /** Who has begun to pay an order may have been charged: only one that is `placed` can be cancelled. */

@@ -1,6 +1,6 @@
 import { Authenticated, History, Repository, Resource, Role, ServiceError } from "appkernel"
 import { Effect, Option, Schema } from "effect"
-import { Order } from "../models/Order.ts"
+import { Order, OrderLine } from "../models/Order.ts"
 import { Product } from "../models/Product.ts"
 import { User } from "../models/User.ts"
 import { SendReceipt } from "../receipts.ts"
@@ -16,16 +16,23 @@ export class AlreadyPlaced extends ServiceError<AlreadyPlaced>()("AlreadyPlaced"
   message: "An order that is placed stays as it is"
 }) {}
 
-/** Takes what is ordered out of the stock; all of it or, as the hook is in the order's transaction, nothing. */
+/**
+ * Takes what is ordered out of the stock, at the prices of the products; all of it or, as the hook is in the order's transaction,
+ * nothing.
+ */
 const takeFromStock = Effect.fn("takeFromStock")(function*(order: Order) {
   const products = yield* Repository.for(Product)
-  for (const { product, quantity } of order.lines) {
-    const { matchedCount } = yield* products.updateOne(
-      ($) => $.id.equals(product).and($.stock.greaterThanOrEqualTo(quantity)),
-      ($) => [$.stock.increment(-quantity)]
-    )
-    if (matchedCount === 0) return yield* new OutOfStock({ product, quantity })
-  }
+  const lines = yield* Effect.forEach(order.lines, (line) =>
+    Effect.gen(function*() {
+      const { product, quantity } = line
+      const taken = yield* products.findOneAndUpdate(
+        ($) => $.id.equals(product).and($.stock.greaterThanOrEqualTo(quantity)),
+        ($) => [$.stock.increment(-quantity)]
+      )
+      if (Option.isNone(taken)) return yield* new OutOfStock({ product, quantity })
+      return new OrderLine({ ...line, price: taken.value.price })
+    }))
+  return new Order({ ...order, lines })
 })
 
 export const Orders = Resource.make(Order, { methods: ["GET", "POST"], transactional: true })
@@ -33,7 +40,7 @@ export const Orders = Resource.make(Order, { methods: ["GET", "POST"], transacti
     (order, { previous }) =>
       Option.isSome(previous)
         ? Effect.fail(new AlreadyPlaced())
-        : Effect.andThen(takeFromStock(order), SendReceipt.enqueue({ order: order.id })),
+        : Effect.andThen(SendReceipt.enqueue({ order: order.id }), takeFromStock(order)),
     { error: [OutOfStock, AlreadyPlaced] }
   )
   // How the order went: placed, paying, paid, and when.
