@@ -397,6 +397,15 @@ layer(Layer.effect(Configured, configured), { excludeTestServices: true })("the 
           )
         assert.deepStrictEqual(yield* labelOf("en-GB, de;q=0.5"), ["en", "Price", "Currency"])
         assert.deepStrictEqual(yield* labelOf("de-CH"), ["de", "Preis", "Currency"])
+        const serviceOf = (language: string) =>
+          Effect.map(
+            request(`${new URL(base).origin}/explorer/openapi.json`, {
+              headers: { ...admin, "accept-language": language }
+            }),
+            ({ body }) => [body["x-labels"].users_v2.label, body["x-labels"]["users_v2.list"].label]
+          )
+        assert.deepStrictEqual(yield* serviceOf("en"), ["Customers, second version", "List customers"])
+        assert.deepStrictEqual(yield* serviceOf("de"), ["Kunden, zweite Fassung", "Kunden auflisten"])
         const body = JSON.stringify({ code: "x", name: "", price: 1e9, currency: "CHF", stock: 1, tags: ["a", "a"] })
         const headers = { ...admin, "content-type": "application/json", "accept-language": "de" }
         const bad = yield* request(`${base}/products`, { method: "POST", headers, body })

@@ -104,6 +104,7 @@ const Books = Resource.make(Book, { methods: ["GET", "POST", "PATCH", "DELETE"] 
   .action(History.restoreDeleted(Book))
   .grant(Role("reader"), { methods: "GET", hide: ["cost"] })
   .require(Role("editor"))
+  .require(Role("chief"))
 
 const Authors = Resource.make(Author, { methods: ["GET", "POST", "PATCH", "DELETE"] })
   .grant([Role("reader"), Role("operator")], { methods: "GET" })
@@ -137,7 +138,7 @@ const engine = KernelEngine.make("library")
     segment: "deliveries",
     name: "deliveries"
   })
-  .register(Resource.make(Person, { methods: ["GET"] }).require(Role("nobody")))
+  .register(Resource.make(Person, { methods: ["GET", "POST"] }).require(Role("chief")))
   .register(Tokens.service)
   .register(Stock, { segment: "stock", name: "stock" })
   .enableSecurity()
@@ -172,7 +173,7 @@ export const libraryOn = Effect.fnUntraced(function*(store: typeof EmbeddedStore
 /** The library with somebody of each role: `editor@example.com`. */
 export const libraryWithPeopleOn = Effect.fnUntraced(function*(store: typeof EmbeddedStore.layer) {
   const started = yield* libraryOn(store)
-  for (const role of ["editor", "reader", "operator", "stranger"]) {
+  for (const role of ["editor", "reader", "operator", "chief", "stranger"]) {
     const person = { email: `${role}@example.com`, password, roles: [role] }
     yield* started.repositories.persons.insert(yield* Model.finalise(Person, person))
   }

@@ -9,6 +9,7 @@ import { type Document, hasLink, isSame, plain } from "../data/documents.ts"
 import { dateTimeFormat } from "../data/formats.ts"
 import { sentenceOf } from "../data/sentences.ts"
 import { toneOf } from "../fields/tones.ts"
+import { UserName } from "../fields/UserName.tsx"
 import { Value } from "../fields/Value.tsx"
 
 /** Who changed a document when, and what; an earlier state can be written again. */
@@ -87,7 +88,11 @@ const Entry = ({ before, document, isNow, onRestored, revision }: EntryProps) =>
             ? revision.time
             : dateTimeFormat(locale, { dateStyle: "medium", timeStyle: "medium" }).format(time)}
         </Typography>
-        {revision.by !== undefined && <Typography component="bdi" color="textSecondary">{revision.by}</Typography>}
+        {revision.by !== undefined && (
+          <Typography component="span" color="textSecondary">
+            <UserName id={revision.by} />
+          </Typography>
+        )}
         <Box className="no-print" sx={{ ml: "auto", display: "flex", gap: 0.5 }}>
           {!isNow && may.restoreRevision && hasLink(document, "restore_revision") && (
             <Button onClick={() => setAsking(true)}>{translate("explorer.history.restore")}</Button>
@@ -117,7 +122,7 @@ const Difference = (
 ) => {
   const translate = useTranslate()
   const { dataProvider } = useConnection()
-  const { fields, name } = useDescribed()
+  const { fields, isVersioned, name } = useDescribed()
   const { data, error, isPending } = useQuery({
     queryKey: [name, "revision", id, revision, before],
     queryFn: async () => {
@@ -131,8 +136,10 @@ const Difference = (
   })
   if (isPending) return <LinearProgress sx={{ my: 1 }} />
   if (error !== null) return <Alert severity="warning" sx={{ mt: 1 }}>{sentenceOf(error, translate)}</Alert>
+  // That each change has another version says nothing of it.
   const changed = fields.filter((field) =>
-    field.path !== "id" && !isSame(plain(data.earlier[field.name], field), plain(data.after[field.name], field))
+    field.path !== "id" && !(isVersioned && field.path === "version") &&
+    !isSame(plain(data.earlier[field.name], field), plain(data.after[field.name], field))
   )
   if (changed.length === 0) {
     return <Typography color="textSecondary" sx={{ py: 1 }}>{translate("explorer.history.nothing")}</Typography>

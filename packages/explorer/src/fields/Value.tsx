@@ -52,7 +52,13 @@ export const Value = ({ decimals, field, isBrief = false, value }: ValueProps) =
       const time = instantOf(value)
       if (time === undefined) return <Words isBrief={isBrief} value={value} />
       return (
-        <Box component="time" dateTime={time.toISOString()} title={time.toISOString()} sx={{ whiteSpace: "nowrap" }}>
+        <Box
+          component="time"
+          dateTime={time.toISOString()}
+          // With the zone of the reader, in which it is shown.
+          title={dateTimeFormat(locale, { dateStyle: "full", timeStyle: "long" }).format(time)}
+          sx={{ whiteSpace: "nowrap" }}
+        >
           {dateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" }).format(time)}
         </Box>
       )

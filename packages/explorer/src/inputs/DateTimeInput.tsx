@@ -7,7 +7,9 @@ interface DateTimeInputProps extends Omit<TextFieldProps, "onChange" | "value"> 
   readonly onChange: (value: unknown) => void
 }
 
-/** A time in the reader's zone. One that is entered again as it was is the same, to its milliseconds. */
+const zone = new Intl.DateTimeFormat().resolvedOptions().timeZone
+
+/** A time in the reader's zone, which stands below it. One that is entered again as it was is the same, to its milliseconds. */
 export const DateTimeInput = ({ onChange, value, ...rest }: DateTimeInputProps) => {
   const [before, setBefore] = useState(value)
   const [entered, setEntered] = useState(value)
@@ -19,6 +21,7 @@ export const DateTimeInput = ({ onChange, value, ...rest }: DateTimeInputProps) 
   return (
     <TextField
       {...rest}
+      helperText={rest.helperText ?? zone}
       type="datetime-local"
       value={toLocalInput(value)}
       onChange={({ target }) => {

@@ -6,11 +6,14 @@ import {
   Link,
   ListBase,
   Pagination,
+  SortButton,
   useCreatePath,
   useListContext,
   useLocaleState,
+  useStore,
   useTranslate
 } from "react-admin"
+import { columnsOf, hiddenColumnsOf } from "../columns/columns.ts"
 import { newestFirst } from "../columns/order.ts"
 import { useDescribed } from "../data/Description.tsx"
 import { numberFormat } from "../data/formats.ts"
@@ -50,6 +53,7 @@ const ListPage = () => {
   const isNarrow = useMediaQuery(narrow)
   const live = useLiveRows()
   useSelectionOfFilter()
+  const sortable = columnsOf(resource).filter(({ isSortable }) => isSortable).map(({ path }) => path)
   return (
     <Box component="section" aria-label={resource.labelPlural}>
       <PageTitle title={resource.labelPlural} />
@@ -62,13 +66,14 @@ const ListPage = () => {
             aria-label={translate("explorer.total", { smart_count: total })}
           />
         )}
+        {!isNarrow && <HiddenOrder />}
         <LiveState live={live} />
         <Box
           className="no-print"
           sx={{ ml: "auto", display: "flex", alignItems: "center", flexWrap: "wrap", gap: 0.5 }}
         >
           <CollectionActions />
-          {!isNarrow && <ColumnsButton />}
+          {isNarrow ? <SortButton fields={sortable} /> : <ColumnsButton />}
           <CsvButton />
           <ManyMenu />
           {resource.may.create && (
@@ -97,6 +102,21 @@ const ListPage = () => {
           <Pagination rowsPerPageOptions={[10, 25, 50, 100, 250]} />
         )}
       </Card>
+    </Box>
+  )
+}
+
+/** The order of a list whose field has no column that says so. That of identifiers is none that somebody looks for. */
+const HiddenOrder = () => {
+  const translate = useTranslate()
+  const resource = useDescribed()
+  const { sort } = useListContext()
+  const [hidden] = useStore<Array<string>>(`${resource.name}.datatable`, Array.from(hiddenColumnsOf(resource)))
+  const field = resource.fields.find(({ path }) => path === sort.field)
+  if (field === undefined || field.path === "id" || !hidden.includes(field.path)) return null
+  return (
+    <Box component="span" sx={{ fontSize: "0.8125rem", color: "text.secondary" }}>
+      {translate("explorer.sorted", { field: field.label, order: translate(`ra.sort.${sort.order}`) })}
     </Box>
   )
 }

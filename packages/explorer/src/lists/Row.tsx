@@ -1,17 +1,17 @@
-import { Checkbox, TableCell, TableRow } from "@mui/material"
+import { TableCell, TableRow } from "@mui/material"
 import type { SxProps, Theme } from "@mui/material/styles"
 import type { MouseEvent, ReactNode } from "react"
 import {
   useDataTableCallbacksContext,
   useDataTableConfigContext,
   useDataTableSelectedIdsContext,
-  useRecordContext,
-  useTranslate
+  useRecordContext
 } from "react-admin"
 import { useNavigate } from "react-router-dom"
 import { useDescribed } from "../data/Description.tsx"
 import { documentPath } from "../data/documentPath.ts"
-import { type Document, nameOf } from "../data/documents.ts"
+import type { Document } from "../data/documents.ts"
+import { Choose } from "./Choose.tsx"
 
 interface RowProps {
   readonly children?: ReactNode
@@ -21,7 +21,6 @@ interface RowProps {
 
 /** A row: a click opens its document, and its checkbox says which document it chooses. */
 export const Row = ({ children, className, sx }: RowProps) => {
-  const translate = useTranslate()
   const navigate = useNavigate()
   const resource = useDescribed()
   const document = useRecordContext<Document>()
@@ -45,16 +44,11 @@ export const Row = ({ children, className, sx }: RowProps) => {
     >
       {hasBulkActions && (
         <TableCell padding="checkbox">
-          <Checkbox
-            size="small"
-            disabled={isRowSelectable?.(document) === false}
-            checked={selected.includes(document.id)}
-            onClick={toggle}
-            slotProps={{
-              input: {
-                "aria-label": translate("explorer.many.select", { name: nameOf(resource, document).slice(0, 80) })
-              }
-            }}
+          <Choose
+            document={document}
+            isChosen={selected.includes(document.id)}
+            isDisabled={isRowSelectable?.(document) === false}
+            onToggle={toggle}
           />
         </TableCell>
       )}

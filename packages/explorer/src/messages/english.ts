@@ -10,6 +10,7 @@ export const english = {
   print: "Print",
   csv: "Save as CSV, as shown",
   total: "%{smart_count} document |||| %{smart_count} documents",
+  sorted: "Sorted by %{field}, %{order}",
   elements: "%{smart_count} entry |||| %{smart_count} entries",
   deleteTitle: "Delete %{name} %{which}",
   signIn: {

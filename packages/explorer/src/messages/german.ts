@@ -181,6 +181,7 @@ export const german = {
     print: "Drucken",
     csv: "Als CSV speichern, wie angezeigt",
     total: "%{smart_count} Dokument |||| %{smart_count} Dokumente",
+    sorted: "Sortiert nach %{field}, %{order}",
     elements: "%{smart_count} Eintrag |||| %{smart_count} Einträge",
     deleteTitle: "%{name} %{which} löschen",
     signIn: {
