@@ -413,3 +413,22 @@ export const javaOfOpenapiGenerator: Generator = {
     `${service}.Calls`
   ]
 }
+
+const generators = [
+  openapiTypescript,
+  heyApi,
+  orval,
+  openapiPythonClient,
+  typescriptOfOpenapiGenerator,
+  pythonOfOpenapiGenerator,
+  goOfOpenapiGenerator,
+  javaOfOpenapiGenerator
+]
+
+/** Installs the generators for which the machine has what they need. */
+export const installGenerators = async (): Promise<void> => {
+  for (const { needs, tools } of generators) {
+    if (!(await Promise.all(needs.map(isOnPath))).every((isThere) => isThere)) continue
+    for (const tool of tools) await tool()
+  }
+}

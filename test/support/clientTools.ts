@@ -7,7 +7,16 @@ export type Command = ReadonlyArray<string>
 
 export const npm = (name: string, ...packages: ReadonlyArray<string>) => () =>
   installed(name, (folder) => [
-    ["npm", ["install", "--prefix", folder, "--ignore-scripts", "--no-audit", "--no-fund", ...packages]]
+    ["npm", [
+      "install",
+      "--prefix",
+      folder,
+      "--ignore-scripts",
+      "--prefer-offline",
+      "--no-audit",
+      "--no-fund",
+      ...packages
+    ]]
   ])
 
 export const pip = (name: string, ...packages: ReadonlyArray<string>) => () =>

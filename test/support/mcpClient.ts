@@ -44,17 +44,19 @@ interface McpClient {
   readonly close: () => Promise<void>
 }
 
-const sdkVersion = "1.32.2"
-const sdk = npm(`mcp-sdk-${sdkVersion}`, `@modelcontextprotocol/sdk@${sdkVersion}`)
-
 /** The SDK for Python, with its interpreter. */
 export const pythonSdk = pip("mcp-python-2.3.0", "mcp==2.3.0")
 
-/** Runs the authors' tests of servers. */
-export const conformance = npm("mcp-conformance-0.1.16", "@modelcontextprotocol/conformance@0.1.16")
-
-/** The inspector's command. */
-export const inspector = npm("mcp-inspector-2.12.0", "@modelcontextprotocol/inspector@2.12.0")
+/**
+ * The SDK for TypeScript, the command `conformance`, which runs the authors' tests of servers, and that of the inspector: in one folder,
+ * since they share most of what they depend on.
+ */
+export const ofNpm = npm(
+  "mcp-sdk-1.32.2-conformance-0.1.16-inspector-2.12.0",
+  "@modelcontextprotocol/sdk@1.32.2",
+  "@modelcontextprotocol/conformance@0.1.16",
+  "@modelcontextprotocol/inspector@2.12.0"
+)
 
 export const folderOf = (install: () => Promise<Installed>) =>
   Effect.flatMap(
@@ -66,7 +68,7 @@ export const folderOf = (install: () => Promise<Installed>) =>
 const load = async (
   name: string
 ): Promise<{ readonly [name: string]: new(...args: ReadonlyArray<unknown>) => never }> => {
-  const found = await sdk()
+  const found = await ofNpm()
   if (!("folder" in found)) throw new Error(found.reason)
   return import(createRequire(join(found.folder, "package.json")).resolve(`@modelcontextprotocol/sdk/${name}.js`))
 }

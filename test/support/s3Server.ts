@@ -5,11 +5,14 @@ import { installed, pythonPackages } from "./installed.ts"
 
 const version = "5.2.5"
 
+export const installMoto = () =>
+  installed(`moto-${version}`, (folder) => pythonPackages(folder, `moto[s3,server]==${version}`))
+
 /** The address of a server that has been started, or why there is none. */
 export const startS3 = async (): Promise<
   { readonly url: string; readonly stop: () => Promise<void> } | { readonly reason: string }
 > => {
-  const tool = await installed(`moto-${version}`, (folder) => pythonPackages(folder, `moto[s3,server]==${version}`))
+  const tool = await installMoto()
   if ("reason" in tool) {
     if (process.env["CI"]) throw new Error(`The tests with S3 must run where CI is set: ${tool.reason}`)
     return tool

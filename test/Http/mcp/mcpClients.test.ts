@@ -5,7 +5,7 @@ import { execFile } from "node:child_process"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { KernelEngine, Model, Resource, Role } from "../../../src/index.ts"
-import { conformance, folderOf, inspector, pythonSdk } from "../../support/mcpClient.ts"
+import { folderOf, ofNpm, pythonSdk } from "../../support/mcpClient.ts"
 import { registrations } from "../../support/mcpFixtures.ts"
 
 class Product extends Model.Class<Product>()("Product", {
@@ -51,7 +51,7 @@ describe("An MCP server", () => {
       const engine = KernelEngine.make("shop").register(Products, { urlBase: "/" }).enableMcp(exposing)
       const { baseUrl, repositories } = yield* engine.test()
       yield* repositories.products.insert(new Product({ id: "P1", name: "Ball", price: 3 }))
-      const folder = yield* folderOf(inspector)
+      const folder = yield* folderOf(ofNpm)
       const inspected = (...args: ReadonlyArray<string>) =>
         run(process.execPath, [
           join(folder, "node_modules", ".bin", "mcp-inspector"),
@@ -72,7 +72,7 @@ describe("An MCP server", () => {
         .register(Products, { urlBase: "/" })
         .enableMcp({ ...exposing, registrations })
       const { baseUrl } = yield* engine.test()
-      const command = join(yield* folderOf(conformance), "node_modules", ".bin", "conformance")
+      const command = join(yield* folderOf(ofNpm), "node_modules", ".bin", "conformance")
       const printed = yield* run(process.execPath, [command, "server", "--url", `${baseUrl}/mcp`])
       assert.match(printed, /Total: \d+ passed, 0 failed/u)
     }))
