@@ -84,6 +84,10 @@ describe("appkernel", () => {
       assert.isFalse(yield* files.exists(`${folder}/plain/src/Users.ts`))
       const unknown = yield* runCommand({}, "new", `${folder}/other`, "--store", "paper")
       assert.strictEqual(unknown.code, 2)
+      yield* files.writeFileString(`${folder}/cfg.yml`, "")
+      const unpacked = yield* runCommand({}, "new", `${folder}/other`, "--yes", "--package", `${folder}/cfg.yml`)
+      assert.strictEqual(unpacked.code, 2, unpacked.output)
+      assert.include(unpacked.output, "cfg.yml is no packed package, which ends in .tgz")
       assert.isFalse(yield* files.exists(`${folder}/other`))
     }).pipe(Effect.provide(NodeServices.layer)))
 
@@ -112,6 +116,19 @@ describe("appkernel", () => {
       const missing = yield* runCommand({}, "new", `${folder}/other`, "--yes", "--package", `${folder}/none.tgz`)
       assert.notStrictEqual(missing.code, 0)
       assert.isFalse(yield* files.exists(`${folder}/other`))
+    }).pipe(Effect.provide(NodeServices.layer)))
+
+  it.live("explore: takes a port that there can be", () =>
+    Effect.gen(function*() {
+      const { code, output } = yield* runCommand({}, "explore", "http://127.0.0.1:1", "--port", "99999")
+      assert.deepStrictEqual([code, output.includes("expected a port, up to 65535")], [2, true], output)
+    }).pipe(Effect.provide(NodeServices.layer)))
+
+  it.live("verify: says of a folder that it is none of a store", () =>
+    Effect.gen(function*() {
+      const { code, output } = yield* runCommand({}, "verify", "src")
+      assert.strictEqual(code, 1, output)
+      assert.include(output, "src is neither a backup nor the folder of a store: it has no data.mdb")
     }).pipe(Effect.provide(NodeServices.layer)))
 
   it("new: asks for the versions that the package is tested with", () => {

@@ -31,6 +31,7 @@ export const exploreCommand = Command.make(
     ),
     port: Flag.Int("port").pipe(
       Flag.withDescription("The port of this machine at which the explorer is. Defaults to a free one"),
+      Flag.filter((given) => given >= 0 && given <= 65_535, () => "expected a port, up to 65535"),
       Flag.withDefault(0)
     )
   },

@@ -32,6 +32,10 @@ export const newProject = Command.make(
       Flag.withDescription(
         "A packed appkernel, or a package that it needs, which the project uses in the place of the registry's. Copied into vendor"
       ),
+      Flag.filter(
+        (file) => /\.(?:tgz|tar\.gz)$/u.test(file),
+        (file) => `${file} is no packed package, which ends in .tgz`
+      ),
       Flag.atLeast(0)
     ),
     yes: Flag.Boolean("yes").pipe(

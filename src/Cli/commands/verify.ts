@@ -3,6 +3,7 @@ import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import * as Path from "effect/Path"
 import * as EmbeddedStore from "../../Repository/EmbeddedStore.ts"
 import { collectionLine } from "./backup.ts"
 import { CommandFailed, counted, jsonFlag, print, reported } from "./output.ts"
@@ -18,6 +19,13 @@ export const verifyCommand = Command.make(
   Effect.fnUntraced(function*({ folder, json }) {
     const system = yield* FileSystem.FileSystem
     if (!(yield* system.exists(folder))) return yield* new CommandFailed({ detail: `There is no folder ${folder}` })
+    const data = (yield* Path.Path).join(folder, "data.mdb")
+    // Of one that can't be looked at, the check says why.
+    if (!(yield* Effect.orElseSucceed(system.exists(data), () => true))) {
+      return yield* new CommandFailed({
+        detail: `${folder} is neither a backup nor the folder of a store: it has no data.mdb`
+      })
+    }
     const found = yield* EmbeddedStore.verify({ path: folder })
     const { collections, log, problem } = found
     const files = problem === undefined ? yield* EmbeddedStore.verifyFiles({ path: folder }) : undefined
