@@ -41,6 +41,7 @@ export {
 } from "./repository/documentOperations.ts"
 export { collectionsOf } from "./repository/modelOperations.ts"
 export { beginVersions } from "./versions/begin.ts"
+export { newestNameOf } from "./versions/modelVersions.ts"
 
 // The sizes of pictures, for those who have some.
 export type { PictureSizes } from "./files/pictureSizes.ts"

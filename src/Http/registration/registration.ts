@@ -118,7 +118,10 @@ export interface FileOptions {
   readonly resumable?: boolean | undefined
   /** Of all documents together, also for other registrations of the model: `"10 GiB"`. Defaults to any number. */
   readonly quota?: ByteSize.Input | undefined
-  /** Of the documents with the same value of a field, such as their owner: `{ owner: "100 MiB" }`. Defaults to any number. */
+  /**
+   * Of the documents with the same value of a field, such as their owner: `{ owner: "100 MiB" }`. Of an earlier form, it is a field that the
+   * newest one has as well, whatever its name is there. Defaults to any number.
+   */
   readonly quotaBy?: { readonly [field: string]: ByteSize.Input } | undefined
 }
 

@@ -7,7 +7,7 @@ import { configOf } from "../../internal/configurationKeys.ts"
 import { fileFieldsOf } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import { DocumentStore } from "../../Repository/DocumentStore.ts"
-import { declaredQuotas, pictureSizesOf, unfinishedUploads } from "../../Repository/internal.ts"
+import { declaredQuotas, newestNameOf, pictureSizesOf, unfinishedUploads } from "../../Repository/internal.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import type { Method } from "../description/endpoint.ts"
 import type { Uploads } from "../files/uploads.ts"
@@ -27,11 +27,14 @@ export const uploadsFor = Effect.fnUntraced(function*(
 ) {
   const fields = fileFieldsOf(model)
   const unknown = Object.keys(options?.quotaBy ?? {}).find((field) => !Object.hasOwn(model.store.fields, field))
+  const gone = Object.keys(options?.quotaBy ?? {}).find((field) => newestNameOf(model, field) === undefined)
   const detail = options !== undefined && fields.length === 0
     ? `${model.modelName} has no files`
-    : unknown === undefined
+    : unknown !== undefined
+    ? `files.quotaBy names ${unknown}, which is no field of ${model.modelName}`
+    : gone === undefined
     ? undefined
-    : `files.quotaBy names ${unknown}, which is no field of ${model.modelName}`
+    : `files.quotaBy names ${gone}, which the newest form of ${model.modelName} does not have`
   if (detail !== undefined) return yield* new RegistrationInvalid({ registration: name, detail })
   if (fields.length === 0) return undefined
   const { filesOfStore, isSharpMissing } = yield* Effect.promise(() => import("../../Files/internal.ts"))
@@ -46,7 +49,9 @@ export const uploadsFor = Effect.fnUntraced(function*(
   const files = yield* filesOfStore(store)
   const pictures = pictured.length === 0 ? undefined : yield* pictureSizesOf({ store, files })
   const given = all.flatMap((one) =>
-    one._tag === "Resource" && one.model.modelName === model.modelName ? one.files ?? [] : []
+    one._tag === "Resource" && one.model.modelName === model.modelName && one.files !== undefined
+      ? [{ options: one.files, model: one.model }]
+      : []
   )
   const roomFor = yield* declaredQuotas({ store, files }, model, given.length === 0 ? undefined : quotasOf(given))
   const { uploadsOf } = yield* Effect.promise(() => import("../files/uploads.ts"))
@@ -162,12 +167,14 @@ export const fileRoutes = Effect.fnUntraced(function*(
 // internal
 
 /** The quotas of all registrations of a model, which hold together: of two for the same, the smaller one. */
-const quotasOf = (given: ReadonlyArray<FileOptions>) => {
+const quotasOf = (given: ReadonlyArray<{ readonly options: FileOptions; readonly model: Model.Any }>) => {
   const quotaBy: Record<string, number> = {}
   let quota = Infinity
-  for (const options of given) {
+  for (const { model, options } of given) {
     if (options.quota !== undefined) quota = Math.min(quota, bytesOf(options.quota))
-    for (const [field, size] of Object.entries(options.quotaBy ?? {})) {
+    for (const [name, size] of Object.entries(options.quotaBy ?? {})) {
+      // Files are counted by the fields of the newest form.
+      const field = newestNameOf(model, name) ?? name
       quotaBy[field] = Math.min(quotaBy[field] ?? Infinity, bytesOf(size))
     }
   }

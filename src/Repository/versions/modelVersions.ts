@@ -23,6 +23,7 @@ import {
   versionsTypeId
 } from "../../Model/internal.ts"
 import * as Model from "../../Model/Model.ts"
+import { viewOf } from "../collection/storedCollection.ts"
 import type { Document } from "../DocumentStore.ts"
 import { encoderOf, isStoredIdentically } from "../query/bsonForm.ts"
 import { unreadable } from "../query/unreadable.ts"
@@ -69,6 +70,14 @@ export const pathsInView = (
   const isMoved = before !== undefined && Object.hasOwn(view.store.fields, before)
   const sources = isMoved ? [[before, ...inner].join(".")] : sourcesOf(name, version)
   return sources.filter((source) => Object.hasOwn(view.store.fields, source.split(".")[0] ?? ""))
+}
+
+/** The name that a field of the model, which may be an earlier version of another one, has in the newest; `undefined` if it is gone. */
+export const newestNameOf = (model: ModelLike, field: string): string | undefined => {
+  const view = viewOf(model)
+  if (view === undefined) return field
+  const { pathIn } = modelVersionsOf(view.model)
+  return Object.keys(view.model.store.fields).find((name) => pathIn(name, view.version) === field)
 }
 
 /** The versions of a model; only itself for a model without versions. */

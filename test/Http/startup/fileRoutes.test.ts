@@ -35,6 +35,18 @@ class Photo extends Model.Class<Photo>()("Photo", {
   ...Model.versioned
 }) {}
 
+class Letter extends Model.Class<Letter>()("Letter", {
+  id: Model.id(),
+  owner: Schema.String,
+  day: Schema.Int,
+  page: Model.file().pipe(Model.optional)
+}, {
+  versions: [
+    Model.was.renamed("user", "owner"),
+    Model.was.replaced(["day"], { date: Schema.String }, { up: () => ({ day: 1 }), down: () => ({ date: "a" }) })
+  ]
+}) {}
+
 const photos = Resource.make(Photo, { methods: ["GET", "POST", "PUT", "PATCH", "DELETE"] })
 
 const open = KernelEngine.make("photos").register(photos, { urlBase: "/api/v1" })
@@ -389,6 +401,30 @@ describe("files of documents", () => {
         assert.strictEqual((yield* call("PUT", `/${second}/picture`, { ...put, body: png(1_000) })).status, 413)
         assert.strictEqual((yield* call("DELETE", `/${first}`)).status, 200)
       }
+    }))
+
+  it.effect("hold the quotas that a registration of an earlier form names", () =>
+    Effect.gen(function*() {
+      const lettersBy = (field: string) =>
+        KernelEngine.make("letters")
+          .register(Letter, { form: 1, methods: ["GET", "POST", "PATCH"], files: { quotaBy: { [field]: "2 kB" } } })
+      const { baseUrl } = yield* lettersBy("user").test({ store })
+      const made = yield* Effect.promise(() =>
+        fetch(`${baseUrl}/letters`, { method: "POST", headers: json, body: JSON.stringify({ user: "ann", date: "a" }) })
+          .then((response) => response.json())
+      )
+      const put = (length: number) =>
+        Effect.promise(() =>
+          fetch(`${baseUrl}/letters/${made.result}/page`, {
+            method: "PUT",
+            headers: { "content-type": "image/png" },
+            body: png(length)
+          })
+            .then(({ status }) => status)
+        )
+      assert.deepStrictEqual([yield* put(1_500), yield* put(2_500)], [200, 413])
+      const error = yield* Effect.flip(lettersBy("date").test({ store }))
+      assert.include(String(error), "files.quotaBy names date, which the newest form of Letter does not have")
     }))
 
   it.effect("have no quota where a registration names a field that is not there", () =>
