@@ -124,6 +124,17 @@ describe("appkernel", () => {
       assert.deepStrictEqual([code, output.includes("expected a port, up to 65535")], [2, true], output)
     }).pipe(Effect.provide(NodeServices.layer)))
 
+  it.live("copy: leaves nothing at the target if the source can't be opened", () =>
+    Effect.gen(function*() {
+      const files = yield* FileSystem.FileSystem
+      const folder = yield* freshDirectory
+      yield* files.makeDirectory(`${folder}/from`)
+      yield* files.writeFileString(`${folder}/from/data.mdb`, "no store")
+      const { code, output } = yield* runCommand({}, "copy", `${folder}/from`, `${folder}/to`)
+      assert.strictEqual(code, 1, output)
+      assert.isFalse(yield* files.exists(`${folder}/to`))
+    }).pipe(Effect.provide(NodeServices.layer)))
+
   it.live("verify: says of a folder that it is none of a store", () =>
     Effect.gen(function*() {
       const { code, output } = yield* runCommand({}, "verify", "src")

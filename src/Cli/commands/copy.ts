@@ -38,12 +38,13 @@ export const copyCommand = Command.make(
         return yield* new CommandFailed({ detail: `There is no store in ${source}` })
       }
       if (source === target || (!isUrl(target) && path.resolve(source) === path.resolve(target))) return yield* same
+      // A source that can't be opened leaves no new store behind.
+      const fromStore = follow && !isUrl(source) ? undefined : yield* open(source)
       const toStore = yield* open(target)
-      if (follow && !isUrl(source)) {
+      if (fromStore === undefined) {
         const used = yield* StoreFollow.folderInUse({ folder: source, target: toStore.description })
         return yield* followed(used, toStore, json)
       }
-      const fromStore = yield* open(source)
       if (fromStore.description === toStore.description) return yield* same
       yield* follow ? followed(StoreFollow.openStore(fromStore), toStore, json) : copied(fromStore, toStore, json)
     },
