@@ -6,7 +6,7 @@ import { inspect } from "node:util"
 import { doorTo } from "../../../test/support/door.ts"
 import { failCommand, freshDatabase, freshStore, onMongo } from "../../../test/support/mongo.ts"
 import { differencesOf } from "../../../test/support/serverDifferences.ts"
-import { DocumentStore } from "../../document-store/src/DocumentStore.ts"
+import { type Document, DocumentStore } from "../../document-store/src/DocumentStore.ts"
 import { documentStoreContract } from "../../document-store/test/DocumentStore.contract.ts"
 import { unknownOutcome } from "../src/driver/classifyError.ts"
 import * as MongoStore from "../src/MongoStore.ts"
@@ -29,6 +29,29 @@ onMongo("MongoStore / mongodb", (layer, server) => {
         const store = yield* DocumentStore
         yield* store.insertOne("undefined", { _id: 1, a: undefined, b: { c: undefined } })
         assert.deepStrictEqual(yield* store.findById("undefined", 1), { _id: 1, b: {} })
+      }))
+
+    it.effect("inserts the other documents beside those that the driver refuses, as beside those of the server", () =>
+      Effect.gen(function*() {
+        const store = yield* DocumentStore
+        yield* store.insertOne("refused", { _id: 1 })
+        const refused = [{ _id: 2, "a\0b": 1 }, { _id: 3, text: "x".repeat(17 * 1024 * 1024) }]
+        const tried = (ordered: boolean, documents: ReadonlyArray<Document>) =>
+          Effect.map(store.insertMany("refused", documents, { ordered }), ({ failures, insertedCount }) => [
+            insertedCount,
+            ...failures.map(({ error, index }) => `${index} ${error._tag}`)
+          ])
+        assert.deepStrictEqual(yield* tried(false, [{ _id: 4 }, ...refused, { _id: 1 }, { _id: 5 }]), [
+          2,
+          "1 QueryRejected",
+          "2 QueryRejected",
+          "3 DuplicateKey"
+        ])
+        assert.deepStrictEqual(yield* tried(true, [{ _id: 6 }, ...refused, { _id: 7 }]), [1, "1 QueryRejected"])
+        assert.deepStrictEqual(yield* tried(true, [{ _id: 1 }, { _id: 7 }, ...refused]), [0, "0 DuplicateKey"])
+        assert.deepStrictEqual(yield* tried(false, refused), [0, "0 QueryRejected", "1 QueryRejected"])
+        const stored = yield* store.find("refused", { sort: { _id: 1 } })
+        assert.deepStrictEqual(stored.map(({ _id }) => _id), [1, 4, 5, 6])
       }))
 
     it.effect("treats undefined in a filter as null, never as match-all", () =>
