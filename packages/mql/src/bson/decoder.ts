@@ -1,11 +1,13 @@
 /**
- * A fast decoder of BSON for the common types. A document with anything else is decoded by `bson`; the result is the same.
+ * A fast decoder of BSON for the common types. A document with anything else is decoded by `bson`; the result is the same, except that
+ * a regular expression which JavaScript does not have stays a `BSONRegExp`.
  *
  * It remembers which field name followed which one, and short strings: documents of a collection are alike, so a name is
  * compared with the expected one instead of decoded. The state is module-wide, since decoding never yields.
  */
 import type { Document } from "@appkernel/document-store/StoreTypes"
 import * as BSON from "bson"
+import * as Result from "effect/Result"
 import { maxNesting } from "./limits.ts"
 import { dateOf } from "./normalise.ts"
 import { doubleOf, made, plainNumber, wrappedCount } from "./number.ts"
@@ -36,9 +38,11 @@ const decode = (given: Uint8Array, length: number): Document => {
   if (decoded !== other) return decoded
   const copy = Uint8Array.prototype.slice.call(given, 0, length)
   hasSymbol = false
-  const document = BSON.deserialize(copy, { promoteLongs: false, promoteValues: false })
+  const document = BSON.deserialize(copy, { bsonRegExp: true, promoteLongs: false, promoteValues: false })
   const typed = withTypes(document, tagOf(document) !== undefined)
-  return hasSymbol ? BSON.deserialize(copy) : typed
+  if (!hasSymbol) return typed
+  const promoted = BSON.deserialize(copy, { bsonRegExp: true })
+  return withTypes(promoted, tagOf(promoted) !== undefined)
 }
 
 // Symbols are deprecated, and no store here writes them. `bson` has to make texts of them while it recognises references.
@@ -67,6 +71,8 @@ const typed = (value: object, isPlain: boolean): unknown => {
       return doubleOf((value as BSON.Double).value)
     case "Long":
       return made(value as BSON.Long)
+    case "BSONRegExp":
+      return regExpOf(value as BSON.BSONRegExp)
     case "DBRef":
     case "Code":
       return withTypes(value, true)
@@ -75,6 +81,15 @@ const typed = (value: object, isPlain: boolean): unknown => {
     default:
       return value
   }
+}
+
+/** The expression with the flags that `bson` gives it; itself if JavaScript has no such pattern, or no such option. */
+const regExpOf = (stored: BSON.BSONRegExp): unknown => {
+  const { options, pattern } = stored
+  return /[xl]/u.test(options) ? stored : Result.getOrElse(
+    Result.try(() => new RegExp(pattern, options.replace("s", "g").replace(/[^gim]/gu, ""))),
+    () => stored
+  )
 }
 
 // Returned instead of a value that `bson` must decode: other types, special names, malformed bytes.

@@ -27,7 +27,10 @@ const outcomeOf = (decode: (bytes: Uint8Array) => unknown, bytes: Uint8Array) =>
 const exactly = (value: unknown) => BSON.EJSON.stringify(value, { relaxed: false })
 
 const assertSame = (bytes: Uint8Array): void => {
-  const expected = outcomeOf((bytes) => BSON.deserialize(Buffer.from(bytes)), bytes)
+  const expected = outcomeOf(
+    (bytes) => withRegExps(BSON.deserialize(Buffer.from(bytes), { bsonRegExp: true })),
+    bytes
+  )
   const decoded = outcomeOf(decodeShared, bytes)
   if (Result.isFailure(expected) || Result.isFailure(decoded)) {
     nodeAssert.deepStrictEqual(decoded, expected)
@@ -35,6 +38,22 @@ const assertSame = (bytes: Uint8Array): void => {
   }
   nodeAssert.deepStrictEqual(decoded.success, expected.success)
   if (isWritable(expected.success)) assert.strictEqual(exactly(decoded.success), exactly(expected.success))
+}
+
+// As `bson` makes them, but for those that JavaScript does not have.
+const withRegExps = (value: unknown): unknown => {
+  if (value instanceof BSON.BSONRegExp) {
+    const { options, pattern } = value
+    const flags = ["i", "m", "s"].filter((flag) => options.includes(flag)).join("").replace("s", "g")
+    const result = Result.try(() => new RegExp(pattern, flags))
+    return Result.isFailure(result) || options.includes("x") || options.includes("l") ? value : result.success
+  }
+  if (typeof value === "object" && value !== null && !ArrayBuffer.isView(value)) {
+    for (const [key, inner] of Object.entries(value)) {
+      Object.defineProperty(value, key, { value: withRegExps(inner) })
+    }
+  }
+  return value
 }
 
 // What damaged bytes become can't always be told as JSON.
@@ -97,6 +116,9 @@ const leaves: ReadonlyArray<unknown> = [
   new BSON.Code("f", { x: 1 }),
   new BSON.BSONSymbol("symbol"),
   new BSON.BSONRegExp("a", "i"),
+  new BSON.BSONRegExp("a.b", "s"),
+  new BSON.BSONRegExp("(?i)a", ""),
+  new BSON.BSONRegExp("a b # c", "x"),
   new BSON.DBRef("things", new BSON.ObjectId("0189d1c81b9c7cc08d6b5a1b"), "other", { more: 1 }),
   { $ref: "things", $id: 1 },
   { $ref: "things", $id: 1, $other: 2 },
