@@ -28,7 +28,21 @@ it.layer(EmbeddedStore.layerMemory)("EmbeddedStore and expressions", (it) => {
       }
     }))
 
+  it.effect.each([
+    { hour: 32_768 },
+    { minute: -32_769 },
+    { day: 32_768 },
+    { second: 1e15 },
+    { millisecond: 0.5 }
+  ])("rejects the parts of a date that MongoDB does: %o", (parts) =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(results([{ $project: { r: { $dateFromParts: { year: 2017, ...parts } } } }]))
+      assert.strictEqual(error._tag, "QueryRejected")
+    }))
+
   it.effect.each<[string, unknown, unknown]>([
+    ["$dateFromParts of many seconds", { $dateFromParts: { year: 1970, second: 1e9 } }, new Date(1e12)],
+    ["$dateFromParts of many hours", { $dateFromParts: { year: 1970, hour: 32_767 } }, new Date(32_767 * 3_600_000)],
     ["$concatArrays", { $concatArrays: ["$a", [9], "$b"] }, [3, 1, 2, 3, 9, 2, 4]],
     ["$concatArrays of nothing", { $concatArrays: ["$a", "$none"] }, null],
     ["$concat", { $concat: ["$t", "-", "$t"] }, "a,b,,c-a,b,,c"],

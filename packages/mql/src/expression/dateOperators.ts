@@ -85,17 +85,21 @@ const madeOf =
   ): unknown => {
     const zone = zoneFrom(name, values)
     if (zone === null || Object.values(values).some(isNothing)) return null
+    const whole = (key: string, otherwise: number) => wholeOf(`${key} of ${name}`, values[key] ?? otherwise)
     const part = (key: string, otherwise: number) => {
-      const value = wholeOf(`${key} of ${name}`, values[key] ?? otherwise)
-      return Math.abs(value) <= 32_768 ? value : reject(`${key} of ${name} takes numbers from -32768 to 32767`)
+      const value = whole(key, otherwise)
+      return value >= -32_768 && value <= 32_767
+        ? value
+        : reject(`${key} of ${name} takes numbers from -32768 to 32767`)
     }
     return dateAt(fromLocal(
       localOf({
         ...toDays(part),
         hour: part("hour", 0),
         minute: part("minute", 0),
-        second: part("second", 0),
-        millisecond: part("millisecond", 0)
+        // MongoDB takes any number of these two.
+        second: whole("second", 0),
+        millisecond: whole("millisecond", 0)
       }),
       zone
     ))

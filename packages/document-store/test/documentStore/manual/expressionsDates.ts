@@ -193,6 +193,7 @@ export const datePages = (it: Tests, differs: Differs) => {
         },
         date("2017-01-01T04:46:12Z")
       ],
+      [{ $dateFromParts: { year: 2017, second: 86_400, millisecond: -100_000 } }, date("2017-01-01T23:58:20Z")],
       [{ $dateFromParts: { year: 2017, isoWeek: 6 } }, rejected],
       [{ $dateFromParts: { year: 0 } }, rejected],
       [{ $dateFromParts: { year: 10000 } }, rejected]
