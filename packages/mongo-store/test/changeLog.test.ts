@@ -250,8 +250,12 @@ describe("changeLog", () => {
       assert.strictEqual(opened.length, 2)
       opened[1]!.fail(286)
       assert.strictEqual((yield* Effect.flip(pull))._tag, "PositionGone")
+      // A change that is too large for an event, which no reader gets beyond.
+      const other = yield* begin
+      opened[2]!.fail(10_334)
+      assert.strictEqual((yield* Effect.flip(other))._tag, "PositionGone")
       yield* follow
-      assert.deepStrictEqual(opened.map(({ isClosed }) => isClosed), [true, true, false])
+      assert.deepStrictEqual(opened.map(({ isClosed }) => isClosed), [true, true, true, false])
     }))
 })
 

@@ -152,7 +152,7 @@ const next = (
     }
   )
 
-/** Codes of the server for a token that it can't resume, and for images that it no longer has. */
+/** Codes of the server for a token that it can't resume, and for images that it no longer has, or can't send. */
 const goneCodes = new Set([
   9, // FailedToParse
   47, // NoMatchingDocument
@@ -160,6 +160,7 @@ const goneCodes = new Set([
   260, // InvalidResumeToken
   280, // ChangeStreamFatalError
   286, // ChangeStreamHistoryLost
+  10_334, // BSONObjectTooLarge: one change and its images
   50_811 // A token that is no BSON
 ])
 
