@@ -75,10 +75,12 @@ const busyCodes = new Set([
   175, // QueryPlanKilled
   189, // PrimarySteppedDown
   202, // NetworkInterfaceExceededTimeLimit
+  225, // TransactionTooOld
   234, // RetryChangeStream
   237, // CursorKilled
   239, // SnapshotTooOld
   246, // SnapshotUnavailable
+  251, // NoSuchTransaction
   262, // ExceededTimeLimit
   264, // TooManyFilesOpen
   276, // IndexBuildAborted
@@ -91,6 +93,8 @@ const busyCodes = new Set([
   11_600, // InterruptedAtShutdown
   11_601, // Interrupted
   11_602, // InterruptedDueToReplStateChange
+  12_586, // BackgroundOperationInProgressForDatabase
+  12_587, // BackgroundOperationInProgressForNamespace
   13_388, // StaleConfig
   13_435, // NotPrimaryNoSecondaryOk
   13_436, // NotPrimaryOrSecondary
