@@ -8,6 +8,7 @@ import { booleanOf } from "../../internal/booleans.ts"
 import {
   hasFourDigitYear,
   holdsTexts,
+  jsonCodec,
   kindOf,
   nameOf,
   parseDate,
@@ -105,7 +106,7 @@ const make = (storedForm: SchemaAST.AST, wireForm: SchemaAST.AST): Reader => {
 
 /** Decodes the JSON form of a schema and encodes the value for the store. */
 const formReader = (form: Schema.Codec<unknown>, encode: (value: unknown) => unknown) => {
-  const codec = Schema.toCodecJson(form)
+  const codec = jsonCodec(form)
   const decode = SchemaParser.decodeUnknownExit(codec)
   return {
     isText: holdsTexts(SchemaAST.toEncoded(codec.ast)),

@@ -60,6 +60,12 @@ const zoneToMinutes = (text: string, at: number): number | undefined => {
   return (sign === hyphen ? -1 : 1) * (hours * 60 + minutes)
 }
 
+/** Whether a text is an ISO 8601 date or date-time; of years beyond four digits, whether it may be one. */
+export const isMomentText = (text: string): boolean =>
+  (parseDateTime(text) ?? parseDate(text)) !== undefined || farYear.test(text)
+
+const farYear = /^[+-]\d{6}-/u
+
 /**
  * Parses an ISO 8601 date-time into milliseconds since 1970: `YYYY-MM-DD`, `T` or a space, `hh:mm`, optionally `:ss`,
  * optionally a dot with 1 to 9 digits, optionally `Z` or an offset as `+hh:mm` or `+hhmm`. Without a zone it is UTC.

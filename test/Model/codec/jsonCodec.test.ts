@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Schema } from "effect"
+import { Effect, Result, Schema } from "effect"
 import { KernelEngine, Model, Resource } from "../../../src/index.ts"
 import { jsonCodec } from "../../../src/Model/codec/jsonCodec.ts"
 import { kinds } from "../../support/everyKind.ts"
@@ -12,6 +12,34 @@ const partOf = (schema: Schema.Top) => {
 }
 
 const empty = { label: "empty", list: [{}] }
+
+describe("The JSON codec of a moment", () => {
+  const schemas: ReadonlyArray<Schema.Codec<unknown, unknown>> = [
+    Schema.Date,
+    Schema.DateFromString,
+    Schema.DateTimeUtc,
+    Schema.DateTimeUtcFromString
+  ]
+  const isRead = (schema: Schema.Codec<unknown, unknown>, text: string) =>
+    Result.isSuccess(Schema.decodeUnknownResult(jsonCodec(schema))(text))
+
+  it.each([
+    "2026-02-28T10:00:00Z",
+    "2024-02-29T10:00:00.123Z",
+    "2026-01-31T09:30:00+01:00",
+    "2026-01-31",
+    "+010000-01-01T00:00:00.000Z"
+  ])("reads %s", (text) => {
+    for (const schema of schemas) assert.isTrue(isRead(schema, text))
+  })
+
+  it.each(["2026-02-30T10:00:00Z", "2025-02-29T10:00:00Z", "2026-04-31", "30 February 2026", "2026-13-01T00:00:00Z"])(
+    "does not make another day of %s",
+    (text) => {
+      for (const schema of schemas) assert.isFalse(isRead(schema, text))
+    }
+  )
+})
 
 describe("The JSON codec of a struct", () => {
   it.effect("reads and writes without its optional values, of whatever kind these are", () =>
