@@ -1,12 +1,12 @@
 /** Searches documents in the process, in the newest version of their model. */
 import { aggregate, catchRejection, fromProblem, parseProjection } from "@appkernel/mql"
-import { isArray, isDocument } from "@appkernel/mql/values"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Function from "effect/Function"
 import * as Stream from "effect/Stream"
 import type { ModelLike } from "../../Model/internal.ts"
 import type { Document, DocumentStore, Filter, FindOptions } from "../DocumentStore.ts"
+import { nearFields } from "../query/nearFields.ts"
 import { documentAt, placeOf, unreadableProblems } from "../query/unreadable.ts"
 import { QueryRejected, type ReadError } from "../RepositoryError.ts"
 import type { Changes } from "./changes.ts"
@@ -108,12 +108,3 @@ const projected = (
 export const notYet = ({ modelName }: ModelLike, detail: string): string =>
   `${detail === "" ? "it can't be done" : detail} while ${modelName} is stored in earlier forms: ` +
   "run `appkernel upgrade --finish` once no process needs them"
-
-// internal
-
-/** The fields by whose distance from a point a filter searches. */
-const nearFields = (filter: Filter): ReadonlyArray<string> =>
-  Object.entries(filter).flatMap(([key, operand]) => {
-    if (key === "$and" && isArray(operand)) return operand.filter(isDocument).flatMap(nearFields)
-    return isDocument(operand) && ["$near", "$nearSphere"].some((one) => Object.hasOwn(operand, one)) ? [key] : []
-  })
