@@ -1,6 +1,7 @@
 /**
  * A program that serves documents with one of `expand`, `many`, `history`, `deleted` and `tables`, or with none of them, as its argument
- * says, and asks for it: it prints the modules of rooms for these that were loaded, from the start to the last answer.
+ * says, and asks for it: it prints the modules of rooms for these that were loaded, from the start to the last answer. With `mcp` it has
+ * a server for assistants, which nobody asks.
  */
 import { Effect, Schema } from "effect"
 import { registerHooks } from "node:module"
@@ -8,7 +9,8 @@ import { registerHooks } from "node:module"
 const loaded = new Set<string>()
 registerHooks({
   load: (url, context, next) => {
-    const [, name] = /\/src\/Http\/((?:expansion|many|history|tables)\/\w+|response\/tables)\.ts$/u.exec(url) ?? []
+    const [, name] =
+      /\/src\/Http\/((?:expansion|many|history|tables)\/\w+|response\/tables|mcp\/mcp)\.ts$/u.exec(url) ?? []
     if (name !== undefined) loaded.add(name)
     return next(url, context)
   }
@@ -37,10 +39,10 @@ const orders = what === "history"
   : plain
 
 const program = Effect.gen(function*() {
-  const { baseUrl, client } = yield* KernelEngine.make("shop")
+  const engine = KernelEngine.make("shop")
     .register(Customer, { methods })
     .register(orders, { ...what === "many" ? { many: ["PATCH"] } : {}, ...what === "tables" ? { tables: true } : {} })
-    .test()
+  const { baseUrl, client } = yield* (what === "mcp" ? engine.enableMcp({ expose: ["orders"] }) : engine).test()
   const { result: customer } = yield* client.customers.create({ payload: { name: "Ann" } })
   const { result: id } = yield* client.orders.create({ payload: { state: "open", customer } })
   yield* client.orders.patch({ params: { id }, payload: { state: "paid" } })

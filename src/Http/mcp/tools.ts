@@ -1,6 +1,13 @@
 /** The tools of an MCP server, as the OpenAPI document describes its operations. */
+import * as Schema from "effect/Schema"
+import { modelTypeId } from "../../Model/internal.ts"
+import { schemaOf } from "../description/operationEndpoint.ts"
+import type { Part } from "../description/operationOptions.ts"
+import { rawOf } from "../description/raw.ts"
+import { endpointsOf } from "../description/standardEndpoints.ts"
 import type * as OpenApi from "../OpenApi.ts"
 import { componentOf, listOf, type Node, nodeOf, rewrite } from "../openapi/node.ts"
+import type { Registration } from "../registration/registration.ts"
 
 /** A tool: one operation. */
 export interface Tool {
@@ -65,7 +72,36 @@ export const toolsNamed = (
   )
 }
 
+/**
+ * Whether names have tools, each of a name of its own, as is seen without the document: they name resources, standard endpoints, or
+ * calls in JSON. For other names the document has to say so.
+ */
+export const hasToolsPlainly = (registrations: ReadonlyArray<Registration>, names: ReadonlyArray<string>): boolean => {
+  const plain = new Set(registrations.flatMap((one) => {
+    const endpoints = one._tag === "Service" ? [] : endpointsOf(one).map(({ name }) => name)
+    const calls = one.calls.filter(({ options }) => isPlainJson(options.payload) && isPlainJson(options.success))
+    const own = [...endpoints.filter((name) => name !== "changes"), ...calls.map(({ name }) => name)]
+    return [...own.map((name) => `${one.name}.${name}`), ...own.some((name) => !besides.has(name)) ? [one.name] : []]
+  }))
+  const prefixes = registrations.map(({ name }) => `${toolName(name)}_`)
+  const areApart = prefixes.every((one, i) => prefixes.every((other, k) => i === k || !other.startsWith(one)))
+  // The operations of files have the names of their fields in theirs.
+  const parts = registrations.flatMap((one) => [
+    ...one.calls.map(({ name }) => name),
+    ...one._tag === "Service" ? [] : Object.keys(one.model[modelTypeId])
+  ])
+  return areApart && parts.every((name) => toolName(name) === name) && names.every((name) => plain.has(name))
+}
+
 // internal
+
+/** Whether a part of a call is sent as JSON, or is not there. An annotation of the platform says that it is sent otherwise. */
+const isPlainJson = (part: Part | undefined): boolean =>
+  part === undefined ||
+  rawOf(part) === undefined && Schema.resolveAnnotations(schemaOf(part))?.["~httpApiEncoding"] === undefined
+
+/** Clients want letters, digits, `_` and `-` alone. */
+const toolName = (id: string): string => id.replaceAll(/[^\w-]/gu, "_")
 
 /** The endpoints of a registration that are exposed only by their own names: they say what a tool says of itself, or twice. */
 const besides: ReadonlySet<string> = new Set(["aggregate", "meta", "query", "schema"])
@@ -95,7 +131,7 @@ const toolOf = (
   const text = operation["description"]
   return {
     id,
-    name: id.replaceAll(/[^\w-]/gu, "_"),
+    name: toolName(id),
     method: method.toUpperCase(),
     // Paths of documents begin with a slash.
     path: path.replaceAll(/\{([^{}]*)\}/gu, ":$1") as `/${string}`,

@@ -27,7 +27,8 @@ describe("a program that serves documents", () => {
     ["many", ["many/items", "many/manyWrites", "many/writes"]],
     ["history", ["history/historyHandlers"]],
     ["deleted", ["history/deletedHandlers"]],
-    ["tables", ["response/tables"]]
+    ["tables", ["response/tables"]],
+    ["mcp", []]
   ])("loads with %s only what it is for", ([what, modules]) =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* loadedWith(what), modules)

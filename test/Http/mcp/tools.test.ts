@@ -1,0 +1,54 @@
+/** What has tools, as it is seen at the start and as the document says. */
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { HttpApiSchema } from "effect/http-api"
+import { hasToolsPlainly, toolsNamed, toolsOf } from "../../../src/Http/mcp/tools.ts"
+import { KernelApi, Model, OpenApi, Raw, Resource, Service } from "../../../src/index.ts"
+import { Photo } from "../../support/filesModel.ts"
+
+class Order extends Model.Class<Order>()("Order", { id: Model.id() }, { logged: true }) {}
+
+const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
+
+const Orders = Resource.describe(Order, { methods })
+  .action("cancel", { method: "POST", payload: { reason: Schema.String }, success: Order })
+  .action("pictured", { method: "POST", payload: Raw.request({ contentType: "image/png" }) })
+
+const Prints = Service.describe("Prints")
+  .operation("print", { path: "./print", success: Raw.response({ contentType: "text/plain" }) })
+  .operation("text", { method: "POST", path: "./text", payload: Schema.String.pipe(HttpApiSchema.asText()) })
+
+const api = KernelApi.make("shop")
+  .register(Orders, { many: ["PUT", "PATCH", "DELETE"], tables: true })
+  .register(Photo, { methods })
+  .register(Prints)
+
+const { registrations } = api
+
+describe("The tools of an MCP server", () => {
+  it("are plainly there for those names that have some in the document, but for the operations of files", () => {
+    const document = OpenApi.make(api, { title: "Shop", version: "1" })
+    const all = toolsOf(document)
+    const ids = Object.values(document.paths).flatMap((item) =>
+      Object.values(item).map(({ operationId }) => operationId)
+    )
+    const ofFiles = ids.filter((id) => /_(?:picture|pages)_/u.test(id))
+    assert.isNotEmpty(ofFiles)
+    const names = [...ids.filter((id) => !ofFiles.includes(id)), "orders", "photos", "prints", "orders.none", "none"]
+    for (const name of names) {
+      assert.strictEqual(hasToolsPlainly(registrations, [name]), toolsNamed(all, name).length > 0, name)
+    }
+    assert.isFalse(hasToolsPlainly(registrations, ofFiles))
+    assert.isFalse(hasToolsPlainly(registrations, ["orders.list", "prints.print"]))
+  })
+
+  it("are not plainly there where two may have one name", () => {
+    const [first, second] = KernelApi.make("shop")
+      .register(Orders)
+      .register(Orders, { segment: "old", name: "orders_old" })
+      .registrations
+    assert.isTrue(hasToolsPlainly([first!], ["orders"]))
+    assert.isTrue(hasToolsPlainly([second!], ["orders_old"]))
+    assert.isFalse(hasToolsPlainly([first!, second!], ["orders"]))
+  })
+})
