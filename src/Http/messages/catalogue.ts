@@ -1,4 +1,5 @@
 /** Reads a catalogue in JSON and compiles its ICU messages. A problem is reported with its file and key. */
+import { getOrMake } from "@appkernel/document-store/internal"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import { IntlMessageFormat } from "intl-messageformat"
@@ -30,19 +31,25 @@ export const parseCatalogue = (text: string, file: string): Result.Result<Readon
   })
 }
 
-/** The messages of a language, by key. */
-export type Messages = ReadonlyMap<string, IntlMessageFormat>
+/** The message of a language with a key, which is compiled at its first use. */
+export type Messages = (key: string) => IntlMessageFormat | undefined
 
-/** Compiles the messages of a language. */
+/** The file of the package's own texts, which its tests check. */
+export const packaged = "appkernel"
+
+/** The messages of a language. Those of a file that can be no message are a fault. */
 export const compile = (
   entries: ReadonlyMap<string, Entry>,
   tag: string
 ): Result.Result<Messages, Fault> => {
   const messages = new Map<string, IntlMessageFormat>()
+  const messageOf = (key: string, text: string) =>
+    // English plural rules apply to languages that the platform does not support. Texts contain no markup.
+    getOrMake(messages, key, () => new IntlMessageFormat(text, [tag, "en"], undefined, { ignoreTag: true }))
   for (const [key, { file, text }] of entries) {
+    if (file === packaged || !syntax.test(text)) continue
     const message = Result.try({
-      // English plural rules apply to languages that the platform does not support. Texts contain no markup.
-      try: () => new IntlMessageFormat(text, [tag, "en"], undefined, { ignoreTag: true }),
+      try: () => messageOf(key, text),
       catch: (cause): Fault => ({ file, key, detail: `it is no ICU message: ${reasonOf(cause)}` })
     })
     if (Result.isFailure(message)) return Result.fail(message.failure)
@@ -51,10 +58,15 @@ export const compile = (
     if (known !== undefined && other !== undefined) {
       return Result.fail({ file, key, detail: unknownArgument(other, known) })
     }
-    messages.set(key, message.success)
   }
-  return Result.succeed(messages)
+  return Result.succeed((key) => {
+    const entry = entries.get(key)
+    return entry && messageOf(key, entry.text)
+  })
 }
+
+/** What may be wrong in a message has one of these. */
+const syntax = /[{}']/u
 
 const collect = (
   value: unknown,

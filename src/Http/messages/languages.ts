@@ -6,7 +6,7 @@ import * as Result from "effect/Result"
 import Negotiator from "negotiator"
 import { de } from "../../internal/catalogues/de.ts"
 import { en } from "../../internal/catalogues/en.ts"
-import { compile, type Entry, type Fault, type Messages, parseCatalogue } from "./catalogue.ts"
+import { compile, type Entry, type Fault, type Messages, packaged, parseCatalogue } from "./catalogue.ts"
 import { type Language, type Languages, type Options, TranslationsInvalid } from "./languageTypes.ts"
 
 /** Reads the catalogues and compiles their messages. */
@@ -27,7 +27,11 @@ let english: Language | undefined
 
 /** The messages without languages, and those that a language lacks. */
 export const inEnglish = (): Language => {
-  english ??= languageOf("en", Result.getOrElse(compile(entriesIn(en), "en"), (): Messages => new Map()), new Map())
+  english ??= languageOf(
+    "en",
+    Result.getOrElse(compile(entriesIn(en), "en"), (): Messages => () => undefined),
+    new Map()
+  )
   return english
 }
 
@@ -43,7 +47,7 @@ const canonical = (language: string): Effect.Effect<string, TranslationsInvalid>
 const languageFrom = Effect.fnUntraced(function*(path: string, tag: string) {
   const own = yield* entriesOf(path, tag, tag)
   const tags = [tag, ...basesOf(tag)]
-  if (own === undefined && !tags.some((one) => included.has(one))) {
+  if (own === undefined && !tags.some((one) => catalogues.has(one))) {
     return yield* new TranslationsInvalid({ language: tag, file: fileOf(path, tag), detail: "there is no such file" })
   }
   let entries: ReadonlyMap<string, Entry> = own ?? new Map()
@@ -52,8 +56,8 @@ const languageFrom = Effect.fnUntraced(function*(path: string, tag: string) {
     entries = new Map([...(yield* entriesOf(path, base, tag)) ?? [], ...entries])
   }
   const keys = new Map([...entries].map(([key, { file }]) => [key, file]))
-  const packaged = tags.flatMap((one) => [...included.get(one) ?? []])
-  const messages = yield* orFail(tag, compile(new Map([...packaged, ...entries]), tag))
+  const included = tags.flatMap((one) => [...catalogues.get(one) ?? []])
+  const messages = yield* orFail(tag, compile(new Map([...included, ...entries]), tag))
   return { ...languageOf(tag, messages, keys), digest: Hash.string(JSON.stringify([...entries])) }
 })
 
@@ -65,7 +69,7 @@ const languageOf = (
   tag,
   keys,
   text: (key, args) => {
-    const message = messages.get(key)
+    const message = messages(key)
     if (message === undefined) return undefined
     // A platform's formatter throws for values that it can't format.
     const made = Result.try(() => message.formatToParts(args).map(({ value }) => shown(value)).join(""))
@@ -77,10 +81,10 @@ const languageOf = (
 const shown = (value: unknown): string => value instanceof Date ? value.toISOString() : String(value)
 
 const entriesIn = (catalogue: { readonly [key: string]: string }): ReadonlyMap<string, Entry> =>
-  new Map(Object.entries(catalogue).map(([key, text]) => [key, { text, file: "appkernel" }]))
+  new Map(Object.entries(catalogue).map(([key, text]) => [key, { text, file: packaged }]))
 
 /** The package's own catalogues. */
-const included: ReadonlyMap<string, ReadonlyMap<string, Entry>> = new Map([["en", entriesIn(en)], [
+const catalogues: ReadonlyMap<string, ReadonlyMap<string, Entry>> = new Map([["en", entriesIn(en)], [
   "de",
   entriesIn(de)
 ]])
