@@ -119,6 +119,8 @@ export const fileHandlers = (made: Made, field: string) => {
         )
       return size === undefined ? respond(file) : Effect.flatMap(uploads.sized(field, file, size), respond)
     })
+    // A write may have replaced the file since its document was read. Otherwise its bytes are lost.
+    return Effect.catchTag(answered, "FileMissing", () => Effect.catchTag(answered, "FileMissing", Effect.die))
   })
 
   /** Refuses, before a body is read, what the write would refuse. */

@@ -1,27 +1,33 @@
 /** Sends a file: whole, in one range or in several (RFC 9110, section 14), under the preconditions of the request. */
 import { create } from "content-disposition"
+import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as HttpEffect from "effect/http/HttpEffect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Result from "effect/Result"
+import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { randomBytes } from "node:crypto"
 import type { IncomingHttpHeaders } from "node:http"
 import { combineRanges, parse } from "range-parser"
-import type { Service } from "../../Files/FileStore.ts"
+import type { FileMissing, FileStoreFailed, Service } from "../../Files/FileStore.ts"
+import { withPiecesOf } from "../../internal/ownPieces.ts"
 import type { StoredFile } from "../../Model/internal.ts"
+import type { HttpError } from "../HttpError.ts"
 import { parseTags, strongly } from "../request/entityTags.ts"
 import * as preconditions from "../request/preconditions.ts"
-import type { ResponseEffect } from "../response/handlerFailures.ts"
+import { begun } from "../response/begun.ts"
+import type { HandlerFailure } from "../response/handlerFailures.ts"
 import type { BadRequestResponder } from "../response/translatedResponses.ts"
 import { sentAs } from "./contentTypes.ts"
+import { unavailable } from "./received.ts"
 import { releasingPieces } from "./releasing.ts"
 
 /** The entity tag of a file: that of its bytes. */
 export const fileTagOf = ({ sha256 }: Pick<StoredFile, "sha256">): string => `"${sha256}"`
 
-/** The response to a `GET` or a `HEAD` of a file. */
+/** The response to a `GET` or a `HEAD` of a file. It fails where the bytes can't be read, before it has a status. */
 export const sent = (
   files: Service,
   file: StoredFile,
@@ -30,7 +36,7 @@ export const sent = (
   respondBadRequest: BadRequestResponder,
   /** The time, in milliseconds. */
   now: number
-): ResponseEffect => {
+): Effect.Effect<HttpServerResponse.HttpServerResponse, HandlerFailure | FileMissing> => {
   const { at, id, name, size, type } = file
   const { disposition, type: contentType } = sentAs(type)
   const etag = fileTagOf(file)
@@ -55,11 +61,11 @@ export const sent = (
   if (evaluated === "not modified" || preconditions.isNotModifiedSince(headers, modified, now)) {
     return Effect.succeed(HttpServerResponse.empty({ status: 304, headers: own }))
   }
-  const respond = (status: number, stream: Stream.Stream<Uint8Array, unknown>, length: number, more: object) =>
+  const respond = (status: number, stream: Bytes, length: number, more: object) =>
     Effect.withFiber<HttpServerResponse.HttpServerResponse>(({ context }) => {
       HttpEffect.appendPreResponseHandlerUnsafe(context, releasingPieces)
       return Effect.succeed(
-        HttpServerResponse.stream(method === "HEAD" ? Stream.empty : stream, {
+        HttpServerResponse.stream(stream, {
           status,
           contentLength: length,
           headers: { ...own, "content-type": contentType, ...more }
@@ -75,11 +81,19 @@ export const sent = (
     )
   }
   const [first, ...others] = asked ?? []
-  if (first === undefined) return respond(200, files.read(id), size, {})
+  if (first === undefined) {
+    return Effect.flatMap(
+      method === "HEAD" ? Effect.as(existing(files, id), Stream.empty) : opened(files.read(id)),
+      (bytes) => respond(200, bytes, size, {})
+    )
+  }
   const contentRange = ({ end, start }: Range) => `bytes ${start}-${end}/${size}`
   const bytes = ({ end, start }: Range) => files.read(id, { offset: start, length: end - start + 1 })
   if (others.length === 0) {
-    return respond(206, bytes(first), first.end - first.start + 1, { "content-range": contentRange(first) })
+    return Effect.flatMap(
+      opened(bytes(first)),
+      (part) => respond(206, part, first.end - first.start + 1, { "content-range": contentRange(first) })
+    )
   }
   const boundary = randomBytes(16).toString("hex")
   const parts = [first, ...others].map((range) => ({
@@ -89,18 +103,43 @@ export const sent = (
     )
   }))
   const end = Buffer.from(`\r\n--${boundary}--\r\n`)
-  return respond(
-    206,
-    Stream.concat(
-      Stream.flatMap(Stream.fromArray(parts), ({ head, range }) => Stream.concat(Stream.succeed(head), bytes(range))),
-      Stream.succeed(end)
-    ),
-    parts.reduce((sum, { head, range }) => sum + head.length + range.end - range.start + 1, end.length),
-    { "content-type": `multipart/byteranges; boundary=${boundary}` }
-  )
+  return Effect.flatMap(opened(bytes(first)), (part) =>
+    respond(
+      206,
+      Stream.concat(
+        Stream.flatMap(
+          Stream.fromArray(parts),
+          ({ head, range }) => Stream.concat(Stream.succeed(head), range === first ? part : bytes(range))
+        ),
+        Stream.succeed(end)
+      ),
+      parts.reduce((sum, { head, range }) => sum + head.length + range.end - range.start + 1, end.length),
+      { "content-type": `multipart/byteranges; boundary=${boundary}` }
+    ))
 }
 
 // internal
+
+type Bytes = Stream.Stream<Uint8Array, unknown>
+
+/** The same bytes, once the first of them are read. The scope of the request closes what they are read from. */
+const opened = (
+  bytes: Stream.Stream<Uint8Array, FileMissing | FileStoreFailed>
+): Effect.Effect<Bytes, HttpError | FileMissing> =>
+  Effect.withFiber(({ context }) =>
+    Effect.catchTag(
+      Effect.map(
+        Effect.flatMap(Scope.provide(Stream.toPull(bytes), Context.getUnsafe(context, Scope.Scope)), (pull) =>
+          begun(pull)),
+        (pull) =>
+          withPiecesOf(bytes, Stream.fromPull(Effect.succeed(pull)))
+      ),
+      "FileStoreFailed",
+      unavailable
+    )
+  )
+
+const existing = (files: Service, id: string) => Effect.catchTag(files.stat(id), "FileStoreFailed", unavailable)
 
 interface Range {
   readonly start: number

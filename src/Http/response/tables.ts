@@ -3,14 +3,13 @@
  * collection while the client takes them, so that only a few are in memory at once. Services without tables don't load it.
  */
 import * as Arr from "effect/Array"
-import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Csv from "effect/encoding/Csv"
 import type * as Fiber from "effect/Fiber"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Predicate from "effect/Predicate"
-import * as Pull from "effect/Pull"
+import type * as Pull from "effect/Pull"
 import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -25,6 +24,7 @@ import type { Limits } from "../KernelConfig.ts"
 import { rejectionIn } from "../query/nativeQueries.ts"
 import type { Parameters, UrlQuery } from "../query/urlQuery.ts"
 import type { TableOptions } from "../registration/registration.ts"
+import { begun } from "./begun.ts"
 import { cellOf, cellTypeOf, withoutFormula } from "./cells.ts"
 import { type Column, columnsOf } from "./columns.ts"
 import type { HandlerFailure, ResponseEffect } from "./handlerFailures.ts"
@@ -94,14 +94,7 @@ export const tableOf = (context: TableContext) => {
       const parts = type === "text/csv"
         ? csv(rows, [...selected(columns, fields, parameters["fields"]), ...more], options)
         : lines(rows)
-      const body = Stream.tapCause(
-        parts,
-        (cause) =>
-          Cause.hasInterruptsOnly(cause)
-            ? Effect.void
-            : Effect.logError(`A table of ${model.modelName} broke off`, cause)
-      )
-      return HttpServerResponse.stream(lists.pulled(body), { contentType: contentTypes[type] })
+      return HttpServerResponse.stream(lists.pulled(parts), { contentType: contentTypes[type] })
     }))
   }
 }
@@ -155,23 +148,6 @@ const writing = <E extends HandlerFailure>(
 }
 
 const unwritten = new Error("A document that can't be written was read")
-
-/** The same rows, once the first of them are there. */
-const begun = <E>(texts: Texts<E>): Effect.Effect<Texts<E>, Pull.ExcludeDone<E>> =>
-  Effect.map(
-    Pull.catchDone(
-      Effect.map(texts, (rows): Texts<never> => Effect.succeed(rows)),
-      () => Effect.succeed<Texts<never>>(Cause.done())
-    ),
-    (first) => {
-      let hasBegun = false
-      return Effect.suspend((): Texts<E> => {
-        if (hasBegun) return texts
-        hasBegun = true
-        return first
-      })
-    }
-  )
 
 const lines = <E>(rows: Stream.Stream<string, E>): Stream.Stream<Uint8Array, E> =>
   Stream.mapArray(rows, (texts) => Arr.of(Buffer.from(`${texts.join("\n")}\n`)))

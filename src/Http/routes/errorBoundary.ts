@@ -5,12 +5,15 @@ import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as FindMyWay from "effect/http/FindMyWay"
+import * as HttpBody from "effect/http/HttpBody"
 import * as HttpServerError from "effect/http/HttpServerError"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerRespondable from "effect/http/HttpServerRespondable"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import * as Stream from "effect/Stream"
+import { withPiecesOf } from "../../internal/ownPieces.ts"
 import { textOfKey } from "../../internal/texts.ts"
 import { shapeOf } from "../description/pathShape.ts"
 import { type BadRequest, errorOf, type Failure, failures, type HttpError, isHttpError } from "../HttpError.ts"
@@ -129,6 +132,8 @@ export const routed = <E, R>(
         ? Effect.succeed(
           response.status === 415 && request.method === "PATCH"
             ? HttpServerResponse.setHeaders(response, allowed.byPath.find("GET", request.url)?.handler.accepting ?? {})
+            : response.body._tag === "Stream"
+            ? withLoggedBody(response, response.body, request)
             : response
         )
         : defect(
@@ -137,6 +142,26 @@ export const routed = <E, R>(
         )
     })
   })
+}
+
+/** Logs what cuts a body: its status is sent by then. */
+const withLoggedBody = (
+  response: HttpServerResponse.HttpServerResponse,
+  { contentLength, stream }: HttpBody.Stream,
+  request: HttpServerRequest.HttpServerRequest
+): HttpServerResponse.HttpServerResponse => {
+  const logged = Stream.tapCause(stream, (cause) =>
+    Cause.hasInterruptsOnly(cause)
+      ? Effect.void
+      : Effect.annotateLogs(
+        Effect.logError(`The response to ${request.method} ${request.url.split("?", 1)[0]} broke off`, cause),
+        "request_id",
+        requestIdOf(request)
+      ))
+  const { "content-length": length, "content-type": type } = response.headers
+  // What a route has set, or left out, stays.
+  const body = HttpBody.stream(withPiecesOf(stream, logged), type, length === undefined ? undefined : contentLength)
+  return HttpServerResponse.setBody(response, body)
 }
 
 /** The first header that Node would refuse to write: it would send an empty response in the place of this one. */
