@@ -10,7 +10,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type * as Views from "../../Access/internal.ts"
 import { nameInHeader } from "../../internal/safeFileName.ts"
-import { formWithout, type StoredFile } from "../../Model/internal.ts"
+import { type FieldProblem, formWithout, type StoredFile } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
 import { AccessDecision, documentOperationsOf, type Room, type UnfinishedUploads } from "../../Repository/internal.ts"
@@ -104,7 +104,7 @@ export const fileHandlers = (made: Made, field: string) => {
     if (Result.isFailure(asked)) return respondBadRequest(asked.failure)
     const { size } = asked.success
     const key = keyOf(fiber)
-    return Effect.flatMap(seen(id, fiber), (files): ResponseEffect => {
+    const answered = Effect.flatMap(seen(id, fiber), (files) => {
       const found = fileAt(files, isList, key)
       if (found === undefined) return Effect.fail(notFound(model, id))
       const file = { ...found, at: DateTime.fromDateUnsafe(found.at) }
@@ -140,15 +140,16 @@ export const fileHandlers = (made: Made, field: string) => {
   /** Checks what was asked of the files that the caller sees. Of those that they don't see, no answer tells whether there are some. */
   const checked = (
     files: Seen,
-    { conditions: { ifMatch, ifNoneMatch }, conditions, id, key }: Asked
+    { conditions: { ifMatch, ifNoneMatch }, conditions, headers, id, key }: Asked
   ): Effect.Effect<void, DocumentNotFound | HttpError> => {
     const file = fileAt(files ?? [], isList, key)
     if (key !== undefined && file === undefined) return Effect.fail(notFound(model, id))
     const isMet = files === undefined
-      ? ifMatch === undefined && ifNoneMatch === undefined
+      ? ifMatch === undefined && ifNoneMatch === undefined && !preconditions.isModifiedSince(headers, Infinity)
       : file === undefined
       ? ifMatch === undefined
-      : ifNoneMatch !== "any" && preconditions.evaluate(conditions, fileTagOf(file)) === "proceed"
+      : ifNoneMatch !== "any" && preconditions.evaluate(conditions, fileTagOf(file)) === "proceed" &&
+        !preconditions.isModifiedSince(headers, file.at.getTime())
     return isMet ? Effect.void : Effect.fail(preconditions.failed)
   }
 
@@ -181,7 +182,8 @@ export const fileHandlers = (made: Made, field: string) => {
   ): ResponseEffect =>
     withIdOf(model, (id, request) =>
       Effect.withFiber((fiber) => {
-        const conditions = preconditions.read(headersOf(request))
+        const headers = headersOf(request)
+        const conditions = preconditions.read(headers)
         if (Result.isFailure(conditions)) return respondBadRequest(conditions.failure)
         const segment = Context.getUnsafe(fiber.context, HttpRouter.RouteContext).params["id"] ?? ""
         const asked: Asked = {
@@ -189,6 +191,7 @@ export const fileHandlers = (made: Made, field: string) => {
           segment: encodeURIComponent(segment),
           key: keyOf(fiber),
           conditions: conditions.success,
+          headers,
           rights: rightsOf(fiber)
         }
         return Effect.flatMap(writable(asked), (room) => use(asked, request, room))
@@ -220,7 +223,9 @@ export const fileHandlers = (made: Made, field: string) => {
   }
 
   const put = withConditions((asked, request, room) =>
-    Effect.flatMap(received(uploads, field, request, limits, room), (upload) => written(asked, upload))
+    asked.headers["content-range"] === undefined
+      ? Effect.flatMap(received(uploads, field, request, limits, room), (upload) => written(asked, upload))
+      : respondBadRequest([noRange])
   )
 
   const remove = withConditions((asked) =>
@@ -247,6 +252,13 @@ export const fileHandlers = (made: Made, field: string) => {
 
 // internal
 
+/** RFC 9110, section 14.5: a part of a file would be taken for all of it. */
+const noRange: FieldProblem = {
+  field: "Content-Range",
+  validator: "Header",
+  message: "must not be given: a file is written as a whole"
+}
+
 const notParameter = "is not a parameter of a file"
 
 /** What a document in the store has of a file. */
@@ -272,6 +284,7 @@ interface Asked {
   /** The key in the address; `undefined` without one. */
   readonly key: string | undefined
   readonly conditions: preconditions.Preconditions
+  readonly headers: ReturnType<typeof headersOf>
   readonly rights: Rights
 }
 

@@ -155,6 +155,17 @@ describe("files of documents", () => {
       assert.strictEqual(yield* since("if-unmodified-since", modified), 200)
       assert.strictEqual(yield* since("if-unmodified-since", "Wed, 31 Dec 1969 23:59:59 GMT"), 412)
       assert.strictEqual(yield* since("if-unmodified-since", "1969"), 200)
+      for (const method of ["PUT", "DELETE"]) {
+        const old = { ...put.headers, "if-unmodified-since": "Wed, 31 Dec 1969 23:59:59 GMT" }
+        const write = (headers: Record<string, string>) =>
+          call(method, at, method === "PUT" ? { body: png(500), headers } : { headers })
+        assert.strictEqual((yield* write(old)).status, 412)
+        assert.strictEqual((yield* write({ ...old, "if-match": "\"other\"" })).status, 412)
+        assert.strictEqual((yield* write({ ...old, "content-range": "bytes 4-7/14" })).status, 412)
+        assert.strictEqual((yield* call("GET", at)).headers["etag"], etag)
+      }
+      const current = { "if-unmodified-since": modified, "if-match": etag }
+      assert.strictEqual((yield* call("PUT", at, { ...put, headers: { ...put.headers, ...current } })).status, 200)
       // Of many at once that replace the file that they saw, one does.
       const all = yield* Effect.forEach(
         Array.from({ length: 8 }, (_, i) => png(600 + i)),
@@ -165,6 +176,20 @@ describe("files of documents", () => {
         200,
         ...Array.from({ length: 7 }, () => 412)
       ])
+    }))
+
+  it.effect("are written as a whole, and no part of one is taken for all of it", () =>
+    Effect.gen(function*() {
+      const { call, id } = yield* started
+      const { headers: { etag } } = yield* call("PUT", `/${id}/picture`, put)
+      const part = { body: png(50), headers: { ...put.headers, "content-range": "bytes 50-99/1000" } }
+      for (const [method, path] of [["PUT", "picture"], ["POST", "pages"]] as const) {
+        const refused = yield* call(method, `/${id}/${path}`, part)
+        assert.strictEqual(refused.status, 400)
+        assert.include(refused.bytes.toString(), "Content-Range")
+      }
+      assert.strictEqual((yield* call("GET", `/${id}/picture`)).headers["etag"], etag)
+      assert.deepStrictEqual((yield* call("GET", `/${id}`)).body.pages, [])
     }))
 
   it.effect("are sent in ranges", () =>
