@@ -57,5 +57,7 @@ const safeHeaders: ReadonlySet<string> = new Set([
   "content-language",
   "content-length",
   "content-type",
+  // A call that is sent again has to be known there, too.
+  "idempotency-key",
   "user-agent"
 ])

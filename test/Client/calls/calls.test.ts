@@ -331,13 +331,14 @@ describe("A call", () => {
         "accept-language": "de"
       }
       const proxy = yield* HttpClientFactory.get(service.url)
-      const answer = yield* proxy.wrap("same").post({ headers, payload: { a: 1 } })
+      const answer = yield* proxy.wrap("same").post({ headers, payload: { a: 1 }, idempotencyKey: "K1" })
       assert.deepStrictEqual(answer, [200, { from: "other" }])
       assert.strictEqual(service.requests[1]?.headers["authorization"], "Bearer secret")
       const [request] = other.requests
       assert.notInclude(JSON.stringify(request), "secret")
       assert.strictEqual(request?.body, "{\"a\":1}")
       assert.strictEqual(request?.headers["accept-language"], "de")
+      assert.strictEqual(request?.headers["idempotency-key"], "K1")
     }).pipe(factory()))
 
   it.live("does not take bytes beyond the length of an answer for the next answer", () =>
