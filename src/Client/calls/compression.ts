@@ -9,6 +9,7 @@ import type { RequestHandlingException } from "../ClientError.ts"
 import { answerTooLarge, Chunks } from "./bytes.ts"
 import { failure, unusable } from "./failures.ts"
 import type { RawAnswer } from "./transport.ts"
+import { zstdFrames } from "./zstdFrames.ts"
 
 /** The ways to read a body. */
 export type Decoded = Pick<RawAnswer, "bytes" | "stream">
@@ -24,15 +25,25 @@ export const makeCompression = (
   zlib: typeof Zlib,
   pipeThroughDuplex: typeof NodeStream.pipeThroughDuplex
 ): Compression => {
-  const through = (make: () => Duplex): Decompress => (body, upstream) =>
-    pipeThroughDuplex(body, {
-      evaluate: make,
-      chunkSize: 1,
-      onError: () => failure(upstream, "InvalidAnswer", "sent an answer whose compression is broken")
+  const through = (make: () => Decompressor): Decompress => (body, upstream) =>
+    pipeThroughDuplex(body, { evaluate: make, chunkSize: 1, onError: () => broken(upstream) })
+  /** The same for a format that has an end: Node leaves what is behind it. */
+  const wholly = (make: () => Decompressor): Decompress => (body, upstream) =>
+    Stream.suspend(() => {
+      const decompressor = make()
+      let size = 0
+      const counted = Stream.map(body, (piece) => {
+        size += piece.length
+        return piece
+      })
+      return Stream.concat(
+        through(() => decompressor)(counted, upstream),
+        Stream.suspend(() => decompressor.bytesWritten === size ? Stream.empty : Stream.fail(broken(upstream)))
+      )
     })
   const gunzip = through(() => zlib.createGunzip())
-  const inflate = through(() => zlib.createInflate())
-  const inflateRaw = through(() => zlib.createInflateRaw())
+  const inflate = wholly(() => zlib.createInflate())
+  const inflateRaw = wholly(() => zlib.createInflateRaw())
   /** Some services send the compressed data without the header that RFC 9110 asks for. */
   const deflated: Decompress = (body, upstream) =>
     Stream.unwrap(Effect.gen(function*() {
@@ -46,12 +57,16 @@ export const makeCompression = (
   const ways = new Map<string, Decompress>([
     ["gzip", gunzip],
     ["deflate", deflated],
-    ["br", through(() => zlib.createBrotliDecompress())]
+    ["br", wholly(() => zlib.createBrotliDecompress())]
   ])
   // Since Node 22.15. RFC 9659 limits the window, and so the memory, to 8 MB.
   if ("createZstdDecompress" in zlib) {
     const params = { [zlib.constants.ZSTD_d_windowLogMax]: 23 }
-    ways.set("zstd", through(() => zlib.createZstdDecompress({ params })))
+    const unzstd = through(() => zlib.createZstdDecompress({ params }))
+    ways.set(
+      "zstd",
+      (body, upstream) => Stream.suspend(() => unzstd(Stream.flattenIterable(Stream.map(body, zstdFrames())), upstream))
+    )
   }
   const accepted = [...ways.keys()].join(", ")
   ways.set("x-gzip", gunzip)
@@ -84,7 +99,13 @@ type Body = Stream.Stream<Uint8Array, RequestHandlingException>
 
 type Decompress = (body: Body, upstream: string) => Body
 
-type Duplex = ReturnType<Parameters<typeof NodeStream.pipeThroughDuplex>[1]["evaluate"]>
+type Decompressor = ReturnType<Parameters<typeof NodeStream.pipeThroughDuplex>[1]["evaluate"]> & {
+  /** The bytes of the body that were used. */
+  readonly bytesWritten: number
+}
+
+const broken = (upstream: string): RequestHandlingException =>
+  failure(upstream, "InvalidAnswer", "sent an answer whose compression is broken")
 
 /** Each multiplies what a small answer can grow to. */
 const maxEncodings = 2

@@ -76,7 +76,15 @@ const compressed: { readonly [name: string]: readonly [encoding: string, body: B
   "deflate without a header": ["deflate", zlib.deflateRawSync(text)],
   br: ["br", zlib.brotliCompressSync(text)],
   "br of gzip": ["gzip, br", zlib.brotliCompressSync(zlib.gzipSync(text))],
-  ...(hasZstd ? { zstd: ["zstd", zlib.zstdCompressSync(text)] as const } : {})
+  ...(hasZstd
+    ? {
+      zstd: ["zstd", zlib.zstdCompressSync(text)] as const,
+      "zstd of several frames": [
+        "zstd",
+        Buffer.concat([zlib.zstdCompressSync(text.slice(0, 50)), zlib.zstdCompressSync(text.slice(50))])
+      ] as const
+    }
+    : {})
 }
 
 describe("A compressed answer", () => {
@@ -88,11 +96,12 @@ describe("A compressed answer", () => {
         response.writeHead(200, { "content-encoding": encoding, "content-type": "text/plain" })
         if (part === "half") return void response.end(body.subarray(0, body.length >> 1))
         if (part === "whole") return void response.end(body)
+        if (part === "more") return void response.end(Buffer.concat([body, Buffer.from("and more")]))
         for (const byte of body) response.write(Buffer.from([byte]))
         response.end()
       })
       const proxy = yield* HttpClientFactory.get(service.url)
-      for (const name of Object.keys(compressed)) {
+      for (const [name, [encoding]] of Object.entries(compressed)) {
         for (const part of ["whole", "bytes"]) {
           const wrapper = proxy.wrap(encodeURIComponent(name))
           assert.deepStrictEqual(
@@ -103,8 +112,11 @@ describe("A compressed answer", () => {
           const streamed = wrapper.streamDownload({ pathExtension: part }).pipe(Stream.decodeText(), Stream.mkString)
           assert.strictEqual(yield* streamed, text, `${name} ${part}`)
         }
-        const broken = yield* failureOf(proxy.wrap(encodeURIComponent(name)).get({ pathExtension: "half" }))
-        assert.strictEqual(broken.reason._tag, "InvalidAnswer", name)
+        // Node leaves what is behind the members of gzip, as the tool does.
+        for (const part of encoding.includes("gzip") ? ["half"] : ["half", "more"]) {
+          const broken = yield* failureOf(proxy.wrap(encodeURIComponent(name)).get({ pathExtension: part }))
+          assert.strictEqual(broken.reason._tag, "InvalidAnswer", `${name} ${part}`)
+        }
       }
       assert.strictEqual(
         service.requests[0]?.headers["accept-encoding"],
