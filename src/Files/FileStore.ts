@@ -29,6 +29,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { DeclarationError } from "../internal/declarationError.ts"
 import type { S3Options } from "./port/s3Options.ts"
 import type { Service } from "./port/service.ts"
 
@@ -74,7 +75,10 @@ export const makeMemory: Effect.Effect<Service> = Effect.flatMap(
  * @since 0.1.0
  */
 export const makeS3 = (options: S3Options): Effect.Effect<Service> =>
-  Effect.map(Effect.promise(() => import("./stores/s3.ts")), ({ makeS3Files }) => makeS3Files(options))
+  options.prefix?.split("/").some((segment) => segment === "." || segment === "..") === true
+    // Addresses lose such segments: its files would be elsewhere, or in no bucket.
+    ? Effect.die(new DeclarationError(`The prefix ${JSON.stringify(options.prefix)} has a segment of dots`))
+    : Effect.map(Effect.promise(() => import("./stores/s3.ts")), ({ makeS3Files }) => makeS3Files(options))
 
 /**
  * {@link makeFolder} as a layer.

@@ -71,14 +71,17 @@ export const makeS3Files = (
       Effect.flatMap((response) =>
         isExpected(response.status) ?
           Effect.succeed(response) :
-          Effect.flatMap(textOf(operation, response), (text) =>
-            Effect.fail(
+          Effect.flatMap(textOf(operation, response), (text) => {
+            const { status } = response
+            const code = valueOf(text, "Code") ?? ""
+            return Effect.fail(
               new FileStoreFailed({
                 operation,
-                detail: `${response.status} ${valueOf(text, "Code") ?? ""}`.trim(),
-                retryable: response.status >= 500 || response.status === 429
+                detail: `${status} ${code}`.trim(),
+                retryable: status >= 500 || status === 429 || passingCodes.has(code)
               })
-            ))
+            )
+          })
       )
     )
 
@@ -332,6 +335,14 @@ const bodyOf = (response: Response): Stream.Stream<Uint8Array, FileStoreFailed> 
     : Stream.fromReadableStream({ evaluate: () => body, onError: (cause) => failed("read", cause) })
 }
 
+/** The codes below 500 after which the same request may succeed: of another write of the object, and of a body or a clock that was late. */
+const passingCodes: ReadonlySet<string> = new Set([
+  "ConditionalRequestConflict",
+  "OperationAborted",
+  "RequestTimeout",
+  "RequestTimeTooSkewed"
+])
+
 const isSuccess = (status: number): boolean => status >= 200 && status < 300
 
 const isGoneOrSuccess = (status: number): boolean => status === 404 || isSuccess(status)
@@ -348,7 +359,21 @@ const elementsOf = (xml: string, element: string): ReadonlyArray<string> =>
 
 /** The text of the first element of XML with this name. */
 const valueOf = (xml: string, element: string): string | undefined =>
-  elementsOf(xml, element)[0]?.replaceAll("&quot;", "\"").replaceAll("&amp;", "&")
+  elementsOf(xml, element)[0]?.replace(
+    /&(?:(amp|apos|gt|lt|quot)|#(\d{1,7})|#x([\da-f]{1,6}));/giu,
+    (reference, named = "", decimal = "", hexadecimal = "") => {
+      const code = hexadecimal === "" ? Number(decimal) : Number(`0x${hexadecimal}`)
+      return named !== "" ? entities.get(named) ?? reference : code > 0x10ffff ? reference : String.fromCodePoint(code)
+    }
+  )
+
+const entities: ReadonlyMap<string, string> = new Map([
+  ["amp", "&"],
+  ["apos", "'"],
+  ["gt", ">"],
+  ["lt", "<"],
+  ["quot", "\""]
+])
 
 const failed = (operation: string, cause: unknown): FileStoreFailed => {
   const reason: unknown = Predicate.hasProperty(cause, "cause") ? cause.cause : cause

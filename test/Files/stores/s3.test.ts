@@ -143,7 +143,7 @@ describe.skipIf(url === undefined)("FileStore in S3", () => {
   it.live("writes below any prefix, and nowhere else", () =>
     Effect.gen(function*() {
       const options = yield* newBucket
-      for (const prefix of ["shop#1/", "a?b/", "a+b/", "a b&c=%41/", "é/"]) {
+      for (const prefix of ["shop#1/", "a?b/", "a+b/", "a b&c=%41/", "é/", "<a>'\"&lt;/"]) {
         const files = yield* FileStore.makeS3({ ...options, prefix })
         const { id } = yield* files.put(Stream.make(new Uint8Array([1])))
         const { id: other } = yield* files.put(Stream.make(new Uint8Array([2])))
@@ -154,6 +154,15 @@ describe.skipIf(url === undefined)("FileStore in S3", () => {
         assert.deepStrictEqual(entries.map((entry) => entry.id).toSorted(), [id, other].toSorted(), prefix)
         assert.strictEqual(Buffer.concat(bytes).toString("hex"), "01", prefix)
       }
+    }))
+
+  it.effect("has no prefix that leads elsewhere", () =>
+    Effect.gen(function*() {
+      for (const prefix of ["..", "a/../b/", "./"]) {
+        const options = { ...credentials, endpoint: "http://127.0.0.1:1", bucket: "b", prefix }
+        assert.match(String(yield* Effect.exit(FileStore.makeS3(options))), /DeclarationError: The prefix/u)
+      }
+      yield* FileStore.makeS3({ ...credentials, endpoint: "http://127.0.0.1:1", bucket: "b", prefix: "a..b/.c/" })
     }))
 
   it.live("says what a service refuses, and never a secret", () =>
@@ -196,6 +205,47 @@ describe("FileStore in a service that is like S3", () => {
       yield* files.put(Stream.make(new Uint8Array(1)))
       assert.deepStrictEqual(seen.filter((line) => line.endsWith("true")).length > 0, true)
       assert.strictEqual(seen.at(-1), "PUT false")
+    }))
+
+  /** A store in a service that answers all requests by this text. */
+  const answering = (status: number, text: string, prefix = "") =>
+    Effect.gen(function*() {
+      const server = createServer((request, response) => {
+        request.resume().on("end", () => response.writeHead(status).end(text))
+      })
+      yield* Effect.acquireRelease(
+        Effect.promise(() => once(server.listen(0, "127.0.0.1"), "listening")),
+        () => Effect.sync(() => server.close())
+      )
+      const { port } = server.address() as AddressInfo
+      return yield* FileStore.makeS3({ ...credentials, endpoint: `http://127.0.0.1:${port}`, bucket: "b", prefix })
+    })
+
+  it.live("says which refusals pass", () =>
+    Effect.gen(function*() {
+      const codes = [
+        [400, "RequestTimeout", true],
+        [403, "RequestTimeTooSkewed", true],
+        [409, "ConditionalRequestConflict", true],
+        [409, "OperationAborted", true],
+        [409, "BucketNotEmpty", false],
+        [403, "AccessDenied", false]
+      ] as const
+      for (const [status, code, retryable] of codes) {
+        const files = yield* answering(status, `<Error><Code>${code}</Code></Error>`)
+        const failure = yield* Effect.flip(files.put(Stream.make(new Uint8Array(1))))
+        assert.deepInclude(failure, { detail: `${status} ${code}`, retryable })
+      }
+    }))
+
+  it.live("knows the names of its objects however they are escaped", () =>
+    Effect.gen(function*() {
+      const id = "0".repeat(32)
+      const listed = (key: string) =>
+        `<ListBucketResult><IsTruncated>false</IsTruncated><Contents><Key>${key}${id}</Key></Contents></ListBucketResult>`
+      const escaped = "&lt;&gt;&apos;&quot;&amp;lt;&#39;&#xe9;&#x1F600;&#9999999;&no;/"
+      const files = yield* answering(200, listed(escaped), "<>'\"&lt;'é😀&#9999999;&no;/")
+      assert.deepStrictEqual((yield* Stream.runCollect(files.entries)).map((entry) => entry.id), [id])
     }))
 
   it.live("finds what it has written itself where the answer was lost, and refuses what another one has", () =>
