@@ -15,7 +15,7 @@ import { type FileField, fileFieldsOf } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import { byId, type Id, result } from "../description/documents.ts"
 import { type HttpError, responses } from "../HttpError.ts"
-import { type CallGroups, exactly } from "./calls.ts"
+import { type CallGroups, exactly, hasNoPath, noPath } from "./calls.ts"
 import { endpointsIn, standardModel } from "./streams.ts"
 
 /**
@@ -90,7 +90,10 @@ export const filesOfGroup = (
         (calls) =>
           Record.map(
             calls,
-            (call, name) => (request: object) => call(streamed(name === "get" ? { query: {}, ...request } : request))
+            (call, name) => (request: object) =>
+              hasNoPath(request)
+                ? Effect.fail(noPath)
+                : call(streamed(name === "get" ? { query: {}, ...request } : request))
           )
       )
   )

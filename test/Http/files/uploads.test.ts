@@ -410,6 +410,9 @@ describe("Pictures", () => {
       const whole = Buffer.concat(yield* Stream.runCollect(yield* get()))
       assert.deepStrictEqual(whole, yield* photographed)
       assert.strictEqual((yield* Effect.flip(get("huge")))._tag, "SchemaError")
+      for (const id of ["..", "."]) {
+        assert.strictEqual((yield* Effect.flip(files.picture.get({ params: { id } })))._tag, "HttpClientError")
+      }
       const { components, paths } = OpenApi.make(open, { title: "Photos", version: "1" })
       const { parameters, responses } = Object(paths["/photos/{id}/picture"]?.["get"])
       assert.deepStrictEqual(parameters[1], { $ref: "#/components/parameters/size" })
