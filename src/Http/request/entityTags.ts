@@ -53,14 +53,29 @@ export const parseTags = (header: string): TagCondition | typeof malformed => {
 }
 
 /** The tags without those of codings that the client does not accept: its answer would have another one. */
-export const acceptedTags = <A extends TagCondition | typeof malformed>(condition: A, acceptEncoding: string): A =>
-  typeof condition === "string"
-    ? condition
-    // A part of a list is a list.
-    : condition.filter(({ opaque }) => {
-      const coding = coded.exec(opaque)?.[0].slice(1)
-      return coding === undefined || acceptEncoding.includes("*") || acceptEncoding.toLowerCase().includes(coding)
-    }) as ReadonlyArray<EntityTag> as A
+export const acceptedTags = <A extends TagCondition | typeof malformed>(condition: A, acceptEncoding: string): A => {
+  if (typeof condition === "string") return condition
+  let weights: ReturnType<typeof weightsOf> | undefined
+  // A part of a list is a list.
+  return condition.filter(({ opaque }) => {
+    const coding = coded.exec(opaque)?.[0].slice(1)
+    if (coding === undefined) return true
+    weights ??= weightsOf(acceptEncoding)
+    return weights(coding) > 0
+  }) as ReadonlyArray<EntityTag> as A
+}
+
+/** The weights of codings in an `Accept-Encoding` (RFC 9110, section 12.5.3). One that it does not name comes last. */
+export const weightsOf = (accepted: string | undefined): (coding: string) => number => {
+  const weights = new Map(
+    (accepted ?? "").toLowerCase().split(",").map((part) => {
+      const [name = "", ...parameters] = part.split(";").map((text) => text.trim())
+      const weight = parameters.find((one) => one.startsWith("q="))
+      return [name, weight === undefined ? 1 : Number(weight.slice("q=".length)) || 0] as const
+    })
+  )
+  return (coding) => weights.get(coding) ?? weights.get("*") ?? (coding === "identity" ? Number.MIN_VALUE : 0)
+}
 
 /**
  * Whether a strong tag is that of the document, in any coding (RFC 9110, section 8.8.3.2), whatever was embedded: a write does not

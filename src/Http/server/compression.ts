@@ -7,7 +7,7 @@ import { HttpPlatform } from "effect/http/HttpPlatform"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { varyWith } from "../../internal/vary.ts"
-import { codings, includesTag, withCoding } from "../request/entityTags.ts"
+import { codings, includesTag, weightsOf, withCoding } from "../request/entityTags.ts"
 
 /**
  * Compresses responses of a size, for clients that accept it.
@@ -84,18 +84,6 @@ const compressors = (minSize: number) => {
   const by = (...algorithms: ReadonlyArray<(typeof codings)[number]>) =>
     HttpMiddleware.compression({ algorithms, levels: { zstd: 1 }, minSize })
   return { zstd: by("zstd"), br: by("br"), gzip: by("gzip"), identity: by() }
-}
-
-/** The weights of codings in an `Accept-Encoding` (RFC 9110, section 12.5.3). One that it does not name comes last. */
-const weightsOf = (accepted: string | undefined): (coding: Coding) => number => {
-  const weights = new Map(
-    (accepted ?? "").toLowerCase().split(",").map((part) => {
-      const [name = "", ...parameters] = part.split(";").map((text) => text.trim())
-      const weight = parameters.find((one) => one.startsWith("q="))
-      return [name, weight === undefined ? 1 : Number(weight.slice("q=".length)) || 0] as const
-    })
-  )
-  return (coding) => weights.get(coding) ?? weights.get("*") ?? (coding === "identity" ? Number.MIN_VALUE : 0)
 }
 
 /**

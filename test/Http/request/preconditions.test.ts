@@ -93,7 +93,16 @@ describe("preconditions", () => {
       assert.strictEqual(at({ "if-none-match": other }, tag), "proceed")
     }
     // The answer would have another tag.
-    for (const [accepted, expected] of [["", "proceed"], ["br", "proceed"], ["*", "not modified"]] as const) {
+    for (
+      const [accepted, expected] of [
+        ["", "proceed"],
+        ["br", "proceed"],
+        ["gzip;q=0, *", "proceed"],
+        ["*;q=0", "proceed"],
+        ["GZIP; q=0.1", "not modified"],
+        ["*", "not modified"]
+      ] as const
+    ) {
       assert.strictEqual(at({ "if-none-match": gzip, "accept-encoding": accepted }, tag), expected)
       assert.strictEqual(at({ "if-none-match": `${gzip}, ${tag}`, "accept-encoding": accepted }, tag), "not modified")
     }
