@@ -6,6 +6,7 @@ import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as OpenApi from "effect/http-api/OpenApi"
 import * as Schema from "effect/Schema"
+import * as SchemaAST from "effect/SchemaAST"
 import { elementOf, isModelLike, sentForm } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import { responses } from "../HttpError.ts"
@@ -143,7 +144,35 @@ export const partProblem = ({ method, name, options, path }: Call): string | und
   if (payload && !hasBody(method) && !("fields" in sentOf(payload))) {
     return `the payload of ${name} is in the query, since its method is ${method}, and has no named members`
   }
+  const inAddress = {
+    ...partFields(params),
+    ...partFields(options.query),
+    ...hasBody(method) ? {} : partFields(payload)
+  }
+  // Fields need no services.
+  const textless = Object.keys(inAddress).find((key) =>
+    !mayBeText(Schema.toCodecStringTree(inAddress[key] as Schema.Codec<unknown>).ast)
+  )
+  if (textless !== undefined) {
+    return `${textless} of ${name} is in the address, and is an object, which no text of an address is read as`
+  }
   const parameters = parametersIn(path)
   const surplus = Object.keys(partFields(params)).find((param) => !parameters.includes(param))
   return surplus && `the path of ${name} has no parameter ${surplus}`
+}
+
+/** Whether a value, or a list of values, is written as text. */
+const mayBeText = (ast: SchemaAST.AST): boolean => {
+  const encoded = SchemaAST.toEncoded(ast)
+  switch (encoded._tag) {
+    case "Objects":
+    case "Undefined":
+      return false
+    case "Arrays":
+      return [...encoded.elements, ...encoded.rest].every(mayBeText)
+    case "Union":
+      return encoded.types.some(mayBeText)
+    default:
+      return true
+  }
 }

@@ -264,13 +264,18 @@ describe("actions and services", () => {
 
   it.effect("fail at the start if a part of the request has no place", () =>
     Effect.gen(function*() {
+      const inAddress = "x of one is in the address, and is an object"
       for (
         const [options, detail] of [
           [{ path: "./{x}", params: { x: Schema.Int, y: Schema.Int } }, "the path of one has no parameter y"],
           [
             { method: "GET", payload: Schema.Array(Schema.Int) },
             "the payload of one is in the query, since its method is GET, and has no named members"
-          ]
+          ],
+          [{ method: "GET", query: { x: Schema.optional(Schema.Duration) } }, inAddress],
+          [{ method: "GET", query: { x: Schema.Array(Schema.Struct({ y: Schema.Int })) } }, inAddress],
+          [{ method: "GET", payload: { x: Schema.Record(Schema.String, Schema.String) } }, inAddress],
+          [{ path: "./{x}", params: { x: Schema.Struct({ y: Schema.Int }) } }, inAddress]
         ] as const
       ) {
         const service = Service.make("UserService").operation("one", options, () => Effect.void)
