@@ -10,6 +10,7 @@ import {
   type Decoded,
   elementOf,
   type FieldProblem,
+  fileFieldsOf,
   holdsTexts,
   type ModelLike,
   nestedModel,
@@ -51,9 +52,11 @@ export const readForm = (
     const path = name.split(".", maxDepth + 1)
     const field = path.length > maxDepth ? undefined : fieldAt(model, path)
     if (field === undefined) {
-      if (isStrict || path.includes("__proto__") || fieldParts.some(({ _tag }) => _tag === "File")) {
-        problems.push(excessProblem(name))
-      }
+      const hasFile = fieldParts.some(({ _tag }) => _tag === "File")
+      // Those with a name are received as they arrive.
+      if (hasFile && fileFieldsOf(model).some((file) => file.name === name)) {
+        problems.push({ field: name, validator: "File", message: "must be a file with a name" })
+      } else if (isStrict || path.includes("__proto__") || hasFile) problems.push(excessProblem(name))
       continue
     }
     if (path.some((_, i) => i > 0 && byName.has(path.slice(0, i).join(".")))) {

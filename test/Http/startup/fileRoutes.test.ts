@@ -313,6 +313,13 @@ describe("files of documents", () => {
       twice.append("picture", new Blob([png()]), "1.png")
       twice.append("picture", new Blob([png()]), "2.png")
       assert.strictEqual((yield* call("POST", "", { body: twice })).status, 400)
+      const nameless = yield* call("POST", "", {
+        body: `--b\r\ncontent-disposition: form-data; name="picture"; filename=""\r\n` +
+          "content-type: image/png\r\n\r\nbytes\r\n--b--\r\n",
+        headers: { "content-type": "multipart/form-data; boundary=b" }
+      })
+      assert.strictEqual(nameless.status, 400)
+      assert.match(nameless.bytes.toString(), /Picture must be a file with a name/u)
       const lacking = new FormData()
       lacking.append("picture", new Blob([png()]), "1.png")
       assert.strictEqual((yield* call("POST", "", { body: lacking })).status, 400)
