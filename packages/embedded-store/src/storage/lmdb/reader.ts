@@ -13,6 +13,8 @@ import { type Bytes, documentForm, encodingBehind, numberLength, tableOf, tables
 // lmdb's own transaction, which begins with the next read after a renewal.
 const reading = () => undefined
 
+const neverWrites = () => {}
+
 export interface OpenReader {
   readonly catalog: ReadTable<Document>
   readonly documents: (collection: number) => ReadTable<Document>
@@ -32,13 +34,14 @@ export const openReader = Effect.fnUntraced(function*(
   const database = (name: string, prefixLength: number): Bytes =>
     environment.openDB<Uint8Array, string>({ name, ...encodingBehind(prefixLength) })
   const opened = (): OpenReader => {
-    const catalog = tableOf(database("catalog", 0), "", documentForm("", 0, true), reading)
+    const catalog = tableOf(database("catalog", 0), "", documentForm("", 0, true), reading, neverWrites)
     const isMixed = isMixedFormat(catalog.get(formatKey))
     return {
       catalog,
       documents: tablesOf(
         database("documents", numberLength),
-        (database, prefix, number) => tableOf(database, prefix, documentForm(prefix, number, isMixed), reading)
+        (database, prefix, number) =>
+          tableOf(database, prefix, documentForm(prefix, number, isMixed), reading, neverWrites)
       ),
       renew: Effect.sync(() => environment.resetReadTxn()),
       read: (operation, step) => attempted(operation, step, describe)

@@ -25,6 +25,7 @@ import { attempted, closed, makeWriter, type Transactors, type TurnResult } from
 import { problemOfFolder, watchFolder } from "./preflight.ts"
 import { TableCache } from "./recordCache.ts"
 import { RecordCheck } from "./records.ts"
+import { type Room, watchRoom } from "./room.ts"
 import {
   type Bytes,
   cachedTableOf,
@@ -65,7 +66,8 @@ export const make = Effect.fnUntraced(function*(
   yield* registered(location, environment)
   const cache = new TableCache(maxCacheBytes)
   const hints = new RecordHints(maxCacheBytes * hintShare, (bytes) => cache.grow(bytes))
-  const { catalog, documents, entries } = yield* openTables(environment, location, state, cache, check)
+  const room = yield* watchRoom(location)
+  const { catalog, documents, entries } = yield* openTables(environment, location, state, cache, check, room)
   const loss = yield* watchFolder(location)
   const forget = forgetReaders(environment)
   const settled = () => {
@@ -73,7 +75,7 @@ export const make = Effect.fnUntraced(function*(
     forget()
   }
   const writer = yield* Effect.acquireRelease(
-    Effect.sync(() => makeWriter(transactorsOf(environment, state), settled, loss)),
+    Effect.sync(() => makeWriter(transactorsOf(environment, state), settled, () => loss() ?? room.lack())),
     (writer) => writer.finish
   )
   return {
@@ -155,15 +157,16 @@ const openTables = Effect.fnUntraced(function*(
   location: string,
   state: EnvironmentState,
   cache: TableCache,
-  check: RecordCheck
+  check: RecordCheck,
+  { wrote }: Room
 ): Effect.fn.Return<Pick<SteppedKeyValue, "catalog" | "documents" | "entries">, StoreUnavailable> {
   const database = (name: string, prefixLength = numberLength): Bytes =>
     environment.openDB<Uint8Array, string>({ name, ...encodingBehind(prefixLength) })
   const reading = () => state.isWriting ? undefined : state.committed
-  const caching = { cache, isWriting: () => state.isWriting, reading }
+  const caching = { cache, isWriting: () => state.isWriting, reading, wrote }
   const { catalog, documents, entries, rejection } = yield* Effect.try({
     try: () => {
-      const catalog = tableOf(database("catalog", 0), "", documentForm("", 0, true), reading)
+      const catalog = tableOf(database("catalog", 0), "", documentForm("", 0, true), reading, wrote)
       const isMixed = isMixedFormat(catalog.get(formatKey))
       return {
         catalog,

@@ -76,7 +76,8 @@ export const tableOf = <Value, Written>(
   database: Bytes,
   prefix: string,
   { decode, encode }: Form<Value, Written>,
-  reading: Reading
+  reading: Reading,
+  wrote: (bytes: number) => void
 ): CountedTable<Value, Written> => {
   // lmdb includes the start of a range and excludes its end, in either direction; this store's ranges don't turn round.
   const boundsOf = ({ end, reverse, start }: Range): RangeOptions => {
@@ -112,9 +113,12 @@ export const tableOf = <Value, Written>(
     },
     has: (key) => bytesAt(database, prefix + key, reading()) !== undefined,
     put: (key, value) => {
-      database.putSync(prefix + key, encode(value, key))
+      const bytes = encode(value, key)
+      wrote(bytes.length)
+      database.putSync(prefix + key, bytes)
     },
     remove: (key) => {
+      wrote(0)
       database.removeSync(prefix + key)
     },
     scan: (range, visit) => {
@@ -181,14 +185,16 @@ export const cachedTableOf = <Value, Written>(
   database: Bytes,
   prefix: string,
   { decode, encode }: Form<Value, Written>,
-  { cache, isWriting, reading }: {
+  { cache, isWriting, reading, wrote }: {
     readonly cache: TableCache
     readonly isWriting: () => boolean
     readonly reading: Reading
+    /** Notes that a value of so many bytes is written. */
+    readonly wrote: (bytes: number) => void
   }
 ): CountedTable<Value, Written> => {
   const cached = cache.table<Value>()
-  const table = tableOf(database, prefix, { decode, encode }, reading)
+  const table = tableOf(database, prefix, { decode, encode }, reading, wrote)
   let size = 0
   const find = (key: string): Value | undefined => {
     size = 0
@@ -209,7 +215,8 @@ export const cachedTableOf = <Value, Written>(
       database,
       prefix,
       { decode: (bytes, key) => cached.peek(key) ?? decode(bytes, key), encode },
-      reading
+      reading,
+      wrote
     ).scan,
     get: (key) => cache.isUseful() ? find(key) : table.get(key),
     visit: (keys, visit) => cache.isUseful() ? visitEach(keys, find, visit, () => size) : table.visit(keys, visit),
