@@ -1,6 +1,19 @@
 import { assert, describe, it } from "@effect/vitest"
 import { CloudEvent, HTTP } from "cloudevents"
-import { Cause, Context, Effect, Fiber, Layer, Metric, Redacted, Schema, type Scope, Stream, Tracer } from "effect"
+import {
+  Cause,
+  Context,
+  Effect,
+  Fiber,
+  Layer,
+  Logger,
+  Metric,
+  Redacted,
+  Schema,
+  type Scope,
+  Stream,
+  Tracer
+} from "effect"
 import { TestClock } from "effect/testing"
 import { Webhook } from "standardwebhooks"
 import {
@@ -710,6 +723,51 @@ describe("Webhooks", () => {
       assert.include(kept[0], "Vienna")
       assert.notInclude(kept[0], "a-secret")
     }))
+
+  it.effect(
+    "of a large deleted document are enqueued by few in a transaction, and once, however often that begins",
+    () =>
+      Effect.gen(function*() {
+        yield* TestClock.setTime(Date.now())
+        class Scan extends Model.Class<Scan>()("Scan", { id: Model.id(), text: Schema.String }, { logged: true }) {}
+        const warnings: Array<string> = []
+        const logger = Logger.make<unknown, void>(({ logLevel, message }) => {
+          if (logLevel === "Warn") warnings.push(String(message))
+        })
+        const { client, idle, repositories, store } = yield* KernelEngine.make("scans")
+          .register(Scan, { methods: ["GET", "DELETE"] })
+          .register(Webhooks.Subscription, {
+            methods: ["GET", "POST"],
+            segment: "subscriptions",
+            name: "subscriptions"
+          })
+          .enableWebhooks({ "scan.deleted": Scan }, local)
+          .test().pipe(Effect.provide(Logger.layer([logger])))
+        const { received, url } = yield* receiver()
+        for (let i = 0; i < 4; i++) {
+          yield* client.subscriptions.create({ payload: { url, types: ["scan.deleted"], secret } })
+        }
+        const deleted = (id: string, length: number) =>
+          Effect.gen(function*() {
+            yield* repositories.scans.insert(new Scan({ id, text: "x".repeat(length) }))
+            yield* client.scans.delete({ params: { id } })
+            yield* idle
+          })
+        const place = { _id: "told scans scan.deleted" }
+        const before = yield* store.findById("appkernel_webhooks", place._id)
+        yield* deleted("large", 5_000_000)
+        // As after a kill before the place has moved on.
+        yield* store.updateOne("appkernel_webhooks", place, { $set: { position: before!["position"] } })
+        yield* deleted("small", 1)
+        const subjects = received.map(({ body }) => String(JSON.parse(body).subject)).toSorted()
+        const expected = ["large", "small"].flatMap((id) => [id, id, id, id])
+        assert.deepStrictEqual(subjects, expected)
+        yield* deleted("larger", 8_000_001)
+        assert.lengthOf(received, 8)
+        assert.deepStrictEqual(warnings, ["Events scan.deleted tell nobody of larger, which had more than 8 MB"])
+      }),
+    60_000
+  )
 
   it.effect("are tried again as often as ever after a kill between the outcome and the end of the job", () =>
     Effect.gen(function*() {

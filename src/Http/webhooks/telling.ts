@@ -15,7 +15,7 @@ import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type * as Tracer from "effect/Tracer"
-import { randomUUID } from "node:crypto"
+import { createHash, randomUUID } from "node:crypto"
 import { isPlainObject } from "../../internal/objects.ts"
 import { job, Subscription } from "../../Jobs/Webhooks.ts"
 import { managedField, withoutOmitted } from "../../Model/internal.ts"
@@ -93,9 +93,9 @@ const tellingOf = Effect.fnUntraced(function*(
       Stream.runForEach(({ changes, position }) =>
         Effect.gen(function*() {
           for (let rest = changes; rest.length > 0;) {
-            const isTold = rest.some((change) => isOf(told, change)) && (yield* subscribers(store, type)).length > 0
-            const done = isTold
-              ? yield* store.transaction(tell(store, told, causeOf, rest, from, position))
+            const subscribed = rest.some((change) => isOf(told, change)) ? yield* subscribers(store, type) : []
+            const done = subscribed.length > 0
+              ? yield* tell(store, told, causeOf, rest, from, position, subscribed)
               : { count: rest.length, place: yield* moved(store, from, position) }
             rest = rest.slice(done.count)
             from = done.place
@@ -211,44 +211,80 @@ const moved = Effect.fnUntraced(function*(
 })
 
 const subscribers = (store: Store, type: string) =>
-  store.find(Subscription.modelName, { filter: { enabled: { $ne: false }, types: type }, projection: { _id: 1 } })
+  Effect.map(
+    store.find(Subscription.modelName, { filter: { enabled: { $ne: false }, types: type }, projection: { _id: 1 } }),
+    (found) => found.map(({ _id }) => String(_id))
+  )
 
-/** Enqueues the deliveries of the first of some changes, in a transaction. */
+/** Enqueues the deliveries of the first of some changes, in a transaction. What is too large for one has several before it. */
 const tell = Effect.fnUntraced(function*(
   store: Store,
   told: Told,
   causeOf: CauseOf,
   changes: ReadonlyArray<StoredChange>,
   from: Place,
-  end: Position
+  end: Position,
+  subscribed: ReadonlyArray<string>
 ): Effect.fn.Return<
   { readonly count: number; readonly place: Place },
   StoreError | Behind,
   DocumentStore
 > {
-  const subscribed = yield* subscribers(store, told.type)
-  const count = Math.max(1, Math.min(changes.length, Math.floor(maxDeliveries / Math.max(1, subscribed.length))))
-  const place = yield* moved(store, from, count === changes.length ? end : changes[count - 1]?.position ?? end)
-  for (const change of changes.slice(0, count)) {
-    if (!isOf(told, change)) continue
-    const event = eventOf(told, change)
-    if (Result.isFailure(event)) {
-      yield* Effect.logError(`A change of ${change.collection} can't be told`, event.failure)
-      continue
+  const most = Math.max(1, Math.min(changes.length, Math.floor(maxDeliveries / subscribed.length)))
+  const events: Array<{ readonly event: Event; readonly change: StoredChange }> = []
+  let [count, length] = [0, 0]
+  for (const change of changes.slice(0, most)) {
+    if (isOf(told, change)) {
+      const event = eventOf(told, change, from)
+      if (Result.isFailure(event)) {
+        yield* Effect.logError(`A change of ${change.collection} can't be told`, event.failure)
+      } else {
+        const { before = "", subject } = event.success
+        length += before.length * subscribed.length
+        if (length > maxLength && events.length > 0) break
+        if (before === "" && told.type.endsWith(".deleted")) {
+          yield* Effect.logWarning(`Events ${told.type} tell nobody of ${subject}, which had more than 8 MB`)
+        }
+        events.push({ event: event.success, change })
+      }
     }
-    const enqueued = Effect.forEach(
-      subscribed,
-      ({ _id }) => job.enqueue({ ...event.success, subscription: String(_id) }),
-      { discard: true }
-    )
-    const cause = causeOf(change.transaction)
-    yield* cause === undefined ? enqueued : Effect.withParentSpan(enqueued, cause)
+    count += 1
   }
+  const enqueued = (subscriptions: ReadonlyArray<string>, isKeyed: boolean) =>
+    Effect.forEach(events, ({ change, event }) => {
+      const all = Effect.forEach(
+        subscriptions,
+        (subscription) =>
+          job.enqueue({ ...event, subscription }, isKeyed ? { key: `${event.event}.${subscription}` } : {}),
+        { discard: true }
+      )
+      const cause = causeOf(change.transaction)
+      return cause === undefined ? all : Effect.withParentSpan(all, cause)
+    }, { discard: true })
+  let last = subscribed
+  if (length > maxLength && events.length === 1) {
+    const size = Math.max(1, Math.floor(maxLength * subscribed.length / length))
+    for (; last.length > size; last = last.slice(size)) {
+      // Whoever comes here once more, or beside it, enqueues the same ones.
+      yield* store.transaction(enqueued(last.slice(0, size), true))
+    }
+  }
+  const place = yield* store.transaction(
+    Effect.tap(
+      moved(store, from, count === changes.length ? end : changes[count - 1]?.position ?? end),
+      () => enqueued(last, last !== subscribed)
+    )
+  )
   return { count, place }
 })
 
 /** The most deliveries that a transaction enqueues, unless there are more of one change. */
 const maxDeliveries = 1_000
+
+/** The most characters of deleted documents that a transaction enqueues, unless there are more in one delivery. */
+const maxLength = 16_000_000
+
+type Event = Omit<Parameters<typeof job.enqueue>[0], "subscription">
 
 /** Whether events of a type tell of a change. */
 const isOf = ({ model, type }: Told, change: StoredChange): boolean => type.endsWith(`.${kindOf(model, change)}`)
@@ -264,21 +300,35 @@ const kindOf = (model: Model.Any, change: StoredChange): "created" | "updated" |
 }
 
 /** It fails for a document that nobody can read, such as one with an identifier of another type. */
-const eventOf = ({ model, type, upgraded }: Told, change: StoredChange) =>
+const eventOf = (
+  { model, type, upgraded }: Told,
+  change: StoredChange,
+  { _id }: Place
+): Result.Result<Event, unknown> =>
   Result.try(() => {
     const newest = upgraded(change)
+    const subject = identifierOf(model).print(change.id)
     const before = type.endsWith(".deleted") ? beforeOf(model, newest) : undefined
     const changed = type.endsWith(".updated") ? changedIn(model, newest) : undefined
     return {
-      event: randomUUID(),
+      // The same each time, since the deliveries of one may be enqueued in several transactions.
+      event: before === undefined ? randomUUID() : identifierFrom(`${_id} ${change.position} ${subject}`),
       type,
-      subject: identifierOf(model).print(change.id),
+      subject,
       time: change.time.toISOString(),
       attempt: 1,
       ...before === undefined ? {} : { before },
       ...changed === undefined ? {} : { changed }
     }
   })
+
+/** A UUID of version 8, RFC 9562, from a text. */
+const identifierFrom = (text: string): string => {
+  const bytes = createHash("sha256").update(text).digest().subarray(0, 16)
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x80, 6)
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8)
+  return bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})/u, "$1-$2-$3-$4-")
+}
 
 /** The names of the fields that an update has changed, and of nested ones the paths of their parts. */
 const changedIn = (model: Model.Any, change: StoredChange): ReadonlyArray<string> =>
