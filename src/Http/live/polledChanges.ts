@@ -10,6 +10,7 @@ import { millisLeft } from "../../internal/deadline.ts"
 import type { Position } from "../../Repository/DocumentStore.ts"
 import type { ReadError } from "../../Repository/RepositoryError.ts"
 import type { Gone, TooManyRequests } from "../HttpError.ts"
+import { includesTag } from "../request/entityTags.ts"
 import type { ResponseEffect } from "../response/handlerFailures.ts"
 import * as responses from "../response/json.ts"
 import type { Begun } from "./changesStart.ts"
@@ -25,7 +26,7 @@ export const page = (stream: Begun, ifNoneMatch: string | undefined, offset: str
     const headers = headersOf(next, read.isUpToDate)
     if (offset === "now") return responses.json("[]", 200, headers)
     const etag = `"${offset ?? beforeAllDocuments}:${next}"`
-    return ifNoneMatch === etag
+    return includesTag(ifNoneMatch, etag)
       ? HttpServerResponse.empty({ status: 304, headers: { ...headers, etag } })
       : jsonOf(stream, read, { ...headers, etag })
   })
