@@ -22,7 +22,6 @@ export { documentEncoder, toBson } from "./query/bsonForm.ts"
 export { storedIdOf, textOfId } from "./query/bsonForm.ts"
 export { fieldCodecsOf } from "./query/fieldCodec.ts"
 export { type Identifier, identifierOf } from "./query/identifier.ts"
-export { nearFields } from "./query/nearFields.ts"
 export { parseSortTerm, type SortKey, totalOrder } from "./query/sort.ts"
 export { uniqueTextOfId } from "./repository/historyEntry.ts"
 export { indexesOf } from "./repository/modelIndexes.ts"
@@ -33,7 +32,6 @@ export { CountsOperations } from "@appkernel/document-store/shared"
 export { makeRetry } from "@appkernel/document-store/shared"
 export { withTransactionId } from "@appkernel/document-store/shared"
 export type { ModelCollection } from "./collection/modelCollection.ts"
-export { applyPatch } from "./repository/applyPatch.ts"
 export {
   documentOperationsOf,
   type DocumentReads,
@@ -83,7 +81,7 @@ export {
   negated,
   nothing
 } from "@appkernel/document-store/shared"
-export { afterCommit } from "@appkernel/document-store/shared"
+export { afterCommit, nearFields } from "@appkernel/document-store/shared"
 export {
   AccessDecision,
   apartFromAddressed,

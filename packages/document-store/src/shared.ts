@@ -12,6 +12,7 @@ export {
   conjunctionOf,
   isAsStored,
   isLast,
+  nearFields,
   negated,
   nothing
 } from "./shared/filters.ts"
@@ -33,6 +34,7 @@ export {
   type StoreOperationTable
 } from "./shared/storeOperations.ts"
 export { CurrentStoreOptions } from "./shared/storeOptions.ts"
+export { literalPattern, prefixInterval, withoutUnicodeEscapes } from "./shared/textFilters.ts"
 export { makeStopwatch, type Stopwatch } from "./shared/timeLimit.ts"
 export {
   afterCommit,

@@ -1,4 +1,5 @@
 /** The operators of conditions, as functions from operands to filters. */
+import { literalPattern, prefixInterval, withoutUnicodeEscapes } from "@appkernel/document-store/shared"
 import type { Document, Filter } from "../DocumentStore.ts"
 import type { FieldPath } from "./fieldPath.ts"
 
@@ -59,11 +60,11 @@ const scalarFilters = (field: FieldPath): FilterOperators => {
     after: compared("$gt"),
     between: (minimum: unknown, maximum: unknown) =>
       onOneValue(field, { $gte: encode(minimum), $lte: encode(maximum) }),
-    contains: (text: string, options?: CaseOptions) => ({ [path]: expression(escapeRegExp(text), options) }),
+    contains: (text: string, options?: CaseOptions) => ({ [path]: expression(literalPattern(text), options) }),
     startsWith: (prefix: string, options?: CaseOptions) =>
       options?.caseSensitive === true
         ? onOneValue(field, prefixInterval(prefix))
-        : { [path]: expression(`^${escapeRegExp(prefix)}`, options) },
+        : { [path]: expression(`^${literalPattern(prefix)}`, options) },
     matches: ({ flags, source }: RegExp) => ({
       [path]: { $regex: withoutUnicodeEscapes(source), $options: flags.replace(/[^ims]/gu, "") }
     })
@@ -96,25 +97,3 @@ const presence = ({ codec }: FieldPath): { readonly isPresent: Document; readonl
     // `$exists: true` lets the store use a sparse index.
     : { isPresent: { $exists: true, $ne: null }, isMissing: { $eq: null } }
 }
-
-const escapeRegExp = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/gu, "\\$&").replaceAll("\0", "\\x00")
-
-// The store's regular expressions have no escapes like `\u00e9`.
-const withoutUnicodeEscapes = (source: string): string =>
-  source.replace(/\\(?:u\{([0-9a-f]+)\}|u([0-9a-f]{4})|[^])/giu, (escape, point?: string, unit?: string) => {
-    const code = Number.parseInt(point ?? unit ?? "", 16)
-    return Number.isNaN(code) ? escape : escapeRegExp(String.fromCodePoint(code))
-  })
-
-/** The texts with a prefix as an interval, which an index serves. */
-const prefixInterval = (prefix: string): Document => {
-  const points = Array.from(prefix, (character) => character.codePointAt(0) ?? 0)
-  while (points.at(-1) === lastCodePoint) points.pop()
-  const last = points.pop()
-  // The code points from U+D800 to U+DFFF are surrogates, not characters, so U+E000 follows U+D7FF.
-  return last === undefined
-    ? { $gte: prefix }
-    : { $gte: prefix, $lt: String.fromCodePoint(...points, last === 0xd7ff ? 0xe000 : last + 1) }
-}
-
-const lastCodePoint = 0x10ffff

@@ -7,7 +7,16 @@ import { makeRetry } from "@appkernel/document-store/shared"
 import * as Effect from "effect/Effect"
 import { atFirstCall } from "../../internal/atFirstCall.ts"
 import { ownValue } from "../../internal/objects.ts"
-import { hasRules, inspector, modelTypeId, patcher, replacementGuard, shardKeyOf } from "../../Model/internal.ts"
+import {
+  applyPatch,
+  hasRules,
+  inspector,
+  modelTypeId,
+  patcher,
+  replacementGuard,
+  replacesWhole,
+  shardKeyOf
+} from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { ModelError } from "../../Model/ModelError.ts"
 import { AccessDecision, type RowFilters, withRowFilters } from "../collection/accessDecision.ts"
@@ -16,7 +25,7 @@ import { viewOf } from "../collection/storedCollection.ts"
 import type { Document, Filter, Update } from "../DocumentStore.ts"
 import { documentEncoder, isStoredIdentically, storedIdOf, textOfId } from "../query/bsonForm.ts"
 import type { DocumentInvalid, DocumentNotFound, VersionConflict, WriteError } from "../RepositoryError.ts"
-import { applyPatch, changeOf, type DocumentChange, replacesWhole } from "./applyPatch.ts"
+import { changeOf, type DocumentChange } from "./documentChange.ts"
 import { type DocumentCheck, type DocumentWrites, storedFieldsOf } from "./documentOperations.ts"
 import { withOperands } from "./modelWriter.ts"
 import {

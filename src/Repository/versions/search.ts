@@ -1,4 +1,5 @@
 /** Searches documents in the process, in the newest version of their model. */
+import { nearFields } from "@appkernel/document-store/shared"
 import { aggregate, catchRejection, fromProblem, parseProjection } from "@appkernel/mql"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -6,7 +7,6 @@ import * as Function from "effect/Function"
 import * as Stream from "effect/Stream"
 import type { ModelLike } from "../../Model/internal.ts"
 import type { Document, DocumentStore, Filter, FindOptions } from "../DocumentStore.ts"
-import { nearFields } from "../query/nearFields.ts"
 import { documentAt, placeOf, unreadableProblems } from "../query/unreadable.ts"
 import { QueryRejected, type ReadError } from "../RepositoryError.ts"
 import type { Changes } from "./changes.ts"

@@ -2,6 +2,7 @@
  * The algebra of filters. `undefined` and `{}` match every document, and {@link nothing} matches none. What has no effect is left
  * out of a result, and a single filter that remains is the same object.
  */
+import * as Predicate from "effect/Predicate"
 import type { Filter } from "../DocumentStore.ts"
 
 /** The filter that matches no document. */
@@ -72,6 +73,15 @@ export const isLast = (filter: Filter): boolean => last.has(filter)
 export const isListOfFilters = (value: unknown): value is ReadonlyArray<Filter> =>
   Array.isArray(value) && value.length > 0 &&
   value.every((part) => Object.prototype.toString.call(part) === "[object Object]" && Object.keys(part).length > 0)
+
+/** The fields by whose distance from a point a filter searches: stores neither count such documents nor do it everywhere. */
+export const nearFields = (filter: Filter): ReadonlyArray<string> =>
+  Object.entries(filter).flatMap(([key, operand]) => {
+    if (key === "$and" && isListOfFilters(operand)) return operand.flatMap(nearFields)
+    return Predicate.isObject(operand) && ["$near", "$nearSphere"].some((one) => Object.hasOwn(operand, one))
+      ? [key]
+      : []
+  })
 
 // internal
 
