@@ -11,7 +11,7 @@ import * as Stream from "effect/Stream"
 import { randomBytes } from "node:crypto"
 import type { IncomingHttpHeaders } from "node:http"
 import { combineRanges, parse } from "range-parser"
-import type { FileMissing, FileStoreFailed, Service } from "../../Files/FileStore.ts"
+import { type FileMissing, FileStoreFailed, type Service } from "../../Files/FileStore.ts"
 import { withPiecesOf } from "../../internal/ownPieces.ts"
 import type { StoredFile } from "../../Model/internal.ts"
 import type { HttpError } from "../HttpError.ts"
@@ -61,17 +61,14 @@ export const sent = (
   if (evaluated === "not modified" || preconditions.isNotModifiedSince(headers, modified, now)) {
     return Effect.succeed(HttpServerResponse.empty({ status: 304, headers: own }))
   }
-  const respond = (status: number, stream: Bytes, length: number, more: object) =>
-    Effect.withFiber<HttpServerResponse.HttpServerResponse>(({ context }) => {
+  const respond = (status: number, bytes: Bytes | Uint8Array, contentLength: number, more: object) => {
+    const options = { status, headers: { ...own, "content-type": contentType, ...more } }
+    if (bytes instanceof Uint8Array) return Effect.succeed(HttpServerResponse.uint8Array(bytes, options))
+    return Effect.withFiber<HttpServerResponse.HttpServerResponse>(({ context }) => {
       HttpEffect.appendPreResponseHandlerUnsafe(context, releasingPieces)
-      return Effect.succeed(
-        HttpServerResponse.stream(stream, {
-          status,
-          contentLength: length,
-          headers: { ...own, "content-type": contentType, ...more }
-        })
-      )
+      return Effect.succeed(HttpServerResponse.stream(bytes, { ...options, contentLength }))
     })
+  }
   const asked = method === "GET" && isCurrent(headers["if-range"]?.toString(), etag, modified)
     ? rangesOf(headers.range, size)
     : undefined
@@ -81,18 +78,23 @@ export const sent = (
     )
   }
   const [first, ...others] = asked ?? []
+  const bytes = (range: Range) => files.read(id, { offset: range.start, length: lengthOf(range) })
+  /** What is short is read as a whole, which costs less than a stream. */
+  const part = (range: Range) =>
+    lengthOf(range) > maxAtOnce ? opened(bytes(range)) : gathered(bytes(range), lengthOf(range))
   if (first === undefined) {
     return Effect.flatMap(
-      method === "HEAD" ? Effect.as(existing(files, id), Stream.empty) : opened(files.read(id)),
+      method === "HEAD" || size === 0
+        ? Effect.as(existing(files, id), Stream.empty)
+        : part({ start: 0, end: size - 1 }),
       (bytes) => respond(200, bytes, size, {})
     )
   }
   const contentRange = ({ end, start }: Range) => `bytes ${start}-${end}/${size}`
-  const bytes = ({ end, start }: Range) => files.read(id, { offset: start, length: end - start + 1 })
   if (others.length === 0) {
     return Effect.flatMap(
-      opened(bytes(first)),
-      (part) => respond(206, part, first.end - first.start + 1, { "content-range": contentRange(first) })
+      part(first),
+      (bytes) => respond(206, bytes, lengthOf(first), { "content-range": contentRange(first) })
     )
   }
   const boundary = randomBytes(16).toString("hex")
@@ -113,7 +115,7 @@ export const sent = (
         ),
         Stream.succeed(end)
       ),
-      parts.reduce((sum, { head, range }) => sum + head.length + range.end - range.start + 1, end.length),
+      parts.reduce((sum, { head, range }) => sum + head.length + lengthOf(range), end.length),
       { "content-type": `multipart/byteranges; boundary=${boundary}` }
     ))
 }
@@ -122,20 +124,34 @@ export const sent = (
 
 type Bytes = Stream.Stream<Uint8Array, unknown>
 
+type StoredBytes = Stream.Stream<Uint8Array, FileMissing | FileStoreFailed>
+
+/** The most bytes that are read before the response begins. */
+const maxAtOnce = 65_536
+
+/** All of the bytes. */
+const gathered = (bytes: StoredBytes, length: number): Effect.Effect<Uint8Array, HttpError | FileMissing> =>
+  Stream.runCollect(bytes).pipe(
+    Effect.flatMap((pieces) => {
+      const [whole = empty, ...more] = pieces
+      const read = more.length === 0 ? whole : Buffer.concat(pieces)
+      const detail = `it has ${read.length} bytes where ${length} were written`
+      return read.length === length
+        ? Effect.succeed(read)
+        : Effect.fail(new FileStoreFailed({ operation: "read", detail, retryable: false }))
+    }),
+    Effect.catchTag("FileStoreFailed", unavailable)
+  )
+
+const empty = new Uint8Array()
+
 /** The same bytes, once the first of them are read. The scope of the request closes what they are read from. */
-const opened = (
-  bytes: Stream.Stream<Uint8Array, FileMissing | FileStoreFailed>
-): Effect.Effect<Bytes, HttpError | FileMissing> =>
+const opened = (bytes: StoredBytes): Effect.Effect<Bytes, HttpError | FileMissing> =>
   Effect.withFiber(({ context }) =>
-    Effect.catchTag(
-      Effect.map(
-        Effect.flatMap(Scope.provide(Stream.toPull(bytes), Context.getUnsafe(context, Scope.Scope)), (pull) =>
-          begun(pull)),
-        (pull) =>
-          withPiecesOf(bytes, Stream.fromPull(Effect.succeed(pull)))
-      ),
-      "FileStoreFailed",
-      unavailable
+    Scope.provide(Stream.toPull(bytes), Context.getUnsafe(context, Scope.Scope)).pipe(
+      Effect.flatMap((pull) => begun(pull)),
+      Effect.map((pull) => withPiecesOf(bytes, Stream.fromPull(Effect.succeed(pull)))),
+      Effect.catchTag("FileStoreFailed", unavailable)
     )
   )
 
@@ -145,6 +161,8 @@ interface Range {
   readonly start: number
   readonly end: number
 }
+
+const lengthOf = ({ end, start }: Range): number => end - start + 1
 
 const maxRanges = 32
 

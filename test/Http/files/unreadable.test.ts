@@ -35,12 +35,14 @@ const started = Effect.gen(function*() {
     }
   })
   const files = yield* FileStore.makeMemory
+  let isShortened = false
   let [atOnce, later]: ReadonlyArray<Broken | undefined> = []
   const store = FileStore.FileStore.of({
     ...files,
     stat: (id) => atOnce ?? files.stat(id),
     read: (id, range) => {
-      const read = atOnce === undefined ? files.read(id, range) : Stream.fromEffect(atOnce)
+      const found = atOnce === undefined ? files.read(id, range) : Stream.fromEffect(atOnce)
+      const read = isShortened ? Stream.map(found, (piece) => piece.subarray(1)) : found
       return later === undefined ? read : Stream.concat(Stream.take(read, 1), Stream.fromEffect(later))
     }
   })
@@ -69,7 +71,10 @@ const started = Effect.gen(function*() {
     atOnce = first
     later = then
   }
-  return { fail, logged, path, put, send }
+  const shorten = () => {
+    isShortened = true
+  }
+  return { fail, logged, path, put, send, shorten }
 })
 
 const asked: ReadonlyArray<readonly [string, RequestInit]> = [
@@ -123,6 +128,29 @@ describe("a body that can't be sent", () => {
       assert.deepStrictEqual(yield* send(path), ["cut"])
       assert.lengthOf(logged, 1)
       assert.match(logged[0] ?? "", /^Error The response to GET \/pictures\/[\w-]+\/file broke off .*away/su)
+    }))
+
+  it.effect("is a 503 or a 500 where a short file breaks off, for it is sent as a whole", () =>
+    Effect.gen(function*() {
+      const { fail, logged, path, put, send } = yield* started
+      assert.strictEqual((yield* put("short"))[0], 200)
+      fail(undefined, Effect.fail(failed(true)))
+      assert.strictEqual((yield* send(path))[0], 503)
+      fail(undefined)
+      assert.deepStrictEqual(yield* send(path), [200, "short"])
+      assert.deepStrictEqual(yield* send(path, { headers: { range: "bytes=1-3" } }), [206, "hor"])
+      assert.strictEqual((yield* put(""))[0], 200)
+      assert.deepStrictEqual(yield* send(path), [200, ""])
+      assert.lengthOf(logged, 0)
+    }))
+
+  it.effect("is a 500 where a short file has fewer bytes than were written", () =>
+    Effect.gen(function*() {
+      const { logged, path, put, send, shorten } = yield* started
+      assert.strictEqual((yield* put("short"))[0], 200)
+      shorten()
+      assert.strictEqual((yield* send(path))[0], 500)
+      assert.include(logged[0], "it has 4 bytes where 5 were written")
     }))
 
   it.effect("is logged for routes of HttpRouter, with its cause, unless it is interrupted", () =>
