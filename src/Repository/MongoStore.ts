@@ -19,7 +19,9 @@
  * **Gotchas**
  *
  * A write without an answer in time may have been applied, or may be applied later, and so may one whose connection broke. One
- * that its write concern's members don't acknowledge is applied. So their `StoreUnavailable` is not `retryable`. Read the document to learn the outcome, or repeat the write if it is idempotent.
+ * that its write concern's members don't acknowledge is applied. So their `StoreUnavailable` is not `retryable`. Read the document
+ * to learn the outcome, or repeat the write if it is idempotent. After a broken connection the driver sends a write once more by
+ * itself: if it finds no server then, the failure is `retryable`, unless the connection string has `retryWrites=false`.
  *
  * A write of very many documents may need a longer {@link Options.socketTimeout}.
  *

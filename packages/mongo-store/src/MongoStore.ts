@@ -11,7 +11,8 @@
  *
  * A write without an answer in time may have been applied, or may be applied later, and so may one whose connection broke. One
  * that its write concern's members don't acknowledge is applied. So their `StoreUnavailable` is not `retryable`, nor is that of a
- * transaction whose commit has an unknown outcome.
+ * transaction whose commit has an unknown outcome. After a broken connection the driver sends a write once more by itself: if it
+ * finds no server then, the failure is `retryable`, unless the connection string has `retryWrites=false`.
  *
  * In a stored document, a key with the value `undefined` is left out. In a filter or a pipeline, `undefined` means `null`.
  *

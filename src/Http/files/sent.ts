@@ -80,7 +80,7 @@ export const sent = (
   const [first, ...others] = asked ?? []
   const bytes = (range: Range) => files.read(id, { offset: range.start, length: lengthOf(range) })
   /** What is short is read as a whole, which costs less than a stream. */
-  const part = (range: Range) =>
+  const part = (range: Range): Effect.Effect<Bytes | Uint8Array, HttpError | FileMissing> =>
     lengthOf(range) > maxAtOnce ? opened(bytes(range)) : gathered(bytes(range), lengthOf(range))
   if (first === undefined) {
     return Effect.flatMap(

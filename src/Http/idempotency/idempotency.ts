@@ -45,6 +45,8 @@ export interface RepeatableRoute {
   readonly path: string
   readonly endpoint?: GuardedEndpoint | undefined
   readonly idempotencyKeys: "accepted" | "required" | "refused"
+  /** Whether it reads multipart/form-data or tables, which take no key. */
+  readonly takesForms?: boolean | undefined
   readonly respondBadRequest: BadRequestResponder
 }
 
@@ -122,8 +124,9 @@ export const makeIdempotency = Effect.fnUntraced(function*(
       const type = mediaTypeOf(headers["content-type"] ?? "")
       const isKept = route.idempotencyKeys !== "refused" && isWhole(type)
       if (given === undefined) {
-        // What takes no key needs none.
-        return route.idempotencyKeys === "required" && isKept ? yield* route.respondBadRequest([needed]) : yield* next
+        // What takes no key needs none. Another route ignores a content type that it does not know.
+        const isNeeded = route.idempotencyKeys === "required" && (isKept || route.takesForms !== true)
+        return isNeeded ? yield* route.respondBadRequest([needed]) : yield* next
       }
       const key = keyOf(given)
       const problem = key === undefined ? unreadable : isKept ? undefined : streamed

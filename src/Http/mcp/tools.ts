@@ -5,7 +5,9 @@ import { schemaOf } from "../description/operationEndpoint.ts"
 import type { Part } from "../description/operationOptions.ts"
 import { rawOf } from "../description/raw.ts"
 import { endpointsOf } from "../description/standardEndpoints.ts"
+import * as History from "../History.ts"
 import type * as OpenApi from "../OpenApi.ts"
+import { isNeededByJson } from "../openapi/idempotencyKeys.ts"
 import { componentOf, listOf, type Node, nodeOf, rewrite } from "../openapi/node.ts"
 import type { Registration } from "../registration/registration.ts"
 
@@ -79,7 +81,9 @@ export const toolsNamed = (
 export const hasToolsPlainly = (registrations: ReadonlyArray<Registration>, names: ReadonlyArray<string>): boolean => {
   const plain = new Set(registrations.flatMap((one) => {
     const endpoints = one._tag === "Service" ? [] : endpointsOf(one).map(({ name }) => name)
-    const calls = one.calls.filter(({ options }) => isPlainJson(options.payload) && isPlainJson(options.success))
+    const calls = one.calls.filter(({ options }) =>
+      History.parameterOf(options) === undefined && isPlainJson(options.payload) && isPlainJson(options.success)
+    )
     const own = [...endpoints.filter((name) => name !== "changes"), ...calls.map(({ name }) => name)]
     return [...own.map((name) => `${one.name}.${name}`), ...own.some((name) => !besides.has(name)) ? [one.name] : []]
   }))
@@ -198,7 +202,7 @@ const argumentOf = (parameter: Node, fields: Node): ReadonlyArray<Argument> => {
     name: own,
     parameter: name,
     place,
-    isRequired: required === true && name !== "cursor",
+    isRequired: (required === true || isNeededByJson(parameter)) && name !== "cursor",
     schema: {
       ...field === undefined ? given : { anyOf: [field, given] },
       ...typeof description === "string" ? { description } : {}

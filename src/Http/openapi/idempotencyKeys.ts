@@ -45,6 +45,10 @@ export const withoutNeededKey = (operation: Document.Node): Document.Node => ({
   )
 })
 
+/** Whether a parameter is the key, and JSON needs it where other bodies take none. */
+export const isNeededByJson = (parameter: Document.Node): boolean =>
+  parameter["name"] === key["name"] && parameter["description"] === keyOfMost["description"]
+
 // internal
 
 /** Whether there are bodies that take no key: multipart/form-data and tables. */

@@ -31,7 +31,7 @@ import type { FieldProblem } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import * as Cursor from "../../Repository/Cursor.ts"
 import type { Document, Filter, FindOptions, Sort } from "../../Repository/DocumentStore.ts"
-import { allOf, fallibleLast, nearFields, parseSortTerm, type SortKey, totalOrder } from "../../Repository/internal.ts"
+import { allOf, fallibleLast, parseSortTerm, type SortKey, totalOrder } from "../../Repository/internal.ts"
 import { maxFields, maxSortFields } from "../description/limits.ts"
 import { collectionParameters, documentParameters, type PageLimits } from "../description/queryParameters.ts"
 import { combined, conditionsOf, type Logic } from "./conditions.ts"
@@ -132,10 +132,6 @@ export const make = (
     const asked = allOf(combined(filters, logic ?? "AND"), native)
     const filter = within(asked)
     const count = keyset !== undefined ? "none" : countMode === "estimated" && !isEmpty(filter) ? "exact" : countMode
-    if (count === "exact" && readers.count !== undefined && nearFields(native).length > 0) {
-      report("query", "searches by distance, which is not counted: ask with count=none")
-      return Result.fail(problems)
-    }
     const find = {
       filter: isEmpty(following) ? filter : within(allOf(asked, following)),
       sort,

@@ -160,7 +160,8 @@ const withLoggedBody = (
       ))
   const { "content-length": length, "content-type": type } = response.headers
   // What a route has set, or left out, stays.
-  const body = HttpBody.stream(withPiecesOf(stream, logged), type, length === undefined ? undefined : contentLength)
+  const kept = length === undefined ? undefined : contentLength ?? Number(length)
+  const body = HttpBody.stream(withPiecesOf(stream, logged), type, kept)
   return HttpServerResponse.setBody(response, body)
 }
 

@@ -13,7 +13,13 @@ import type { FieldProblem } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import type * as Cursor from "../../Repository/Cursor.ts"
 import type { Document } from "../../Repository/DocumentStore.ts"
-import { documentCodec, documentOperationsOf, type DocumentReads, identifierOf } from "../../Repository/internal.ts"
+import {
+  documentCodec,
+  documentOperationsOf,
+  type DocumentReads,
+  identifierOf,
+  nearFields
+} from "../../Repository/internal.ts"
 import type { Repository } from "../../Repository/Repository.ts"
 import { listTypes } from "../description/listTypes.ts"
 import { encoded } from "../description/pathShape.ts"
@@ -287,6 +293,12 @@ export const listRoute = (
   })
 }
 
+const uncounted: FieldProblem = {
+  field: "query",
+  validator: "Parameter",
+  message: "searches by distance, which is not counted: ask with count=none"
+}
+
 const pageHandler = (context: ReadContext, readQuery: ListQuery) => {
   const { after, documents, limits, lists, model, path, representations } = context
   const { maxPageBytes, queryTimeout: timeLimit } = limits
@@ -294,6 +306,9 @@ const pageHandler = (context: ReadContext, readQuery: ListQuery) => {
     const read = readQuery(parameters, fiber)
     if (Result.isFailure(read)) return rejectQuery(context, read.failure)
     const query = read.success
+    if (query.count === "exact" && parameters["query"] !== undefined && nearFields(query.filter).length > 0) {
+      return context.respondBadRequest([uncounted])
+    }
     const representation = representations(fiber)
     const textsOf = representation.wiresOf(query.fields)
 

@@ -162,6 +162,7 @@ const resourceRoutesOf = (
     routes: routes.map((route): ServedRoute => ({
       ...route,
       ...own,
+      takesForms: route.method !== "DELETE",
       endpoint: {
         registration: name,
         rules,

@@ -55,6 +55,8 @@ export interface ServedRoute extends Route {
   readonly delegates?: boolean
   /** Whether its answers are kept for repeated requests, or a key is a 400; keys are ignored if `undefined`. */
   readonly idempotencyKeys?: "accepted" | "required" | "refused" | undefined
+  /** Whether it reads multipart/form-data or tables, which take no key. */
+  readonly takesForms?: boolean | undefined
   /** The time for an answer. */
   readonly timeout?: Duration.Duration | undefined
   readonly priority?: Priority

@@ -240,8 +240,9 @@ const tell = Effect.fnUntraced(function*(
         yield* Effect.logError(`A change of ${change.collection} can't be told`, event.failure)
       } else {
         const { before = "", subject } = event.success
-        length += before.length * subscribed.length
-        if (length > maxLength && events.length > 0) break
+        const copies = before.length * subscribed.length
+        if (length + copies > maxLength && events.length > 0) break
+        length += copies
         if (before === "" && told.type.endsWith(".deleted")) {
           yield* Effect.logWarning(`Events ${told.type} tell nobody of ${subject}, which had more than 8 MB`)
         }

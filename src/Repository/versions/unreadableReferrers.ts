@@ -43,7 +43,10 @@ export const unreadableReferrers = (model: ModelLike, store: DocumentStore["Serv
           const isCandidate = (field: string) => changed.size === 0 ? field !== "_id" : changed.has(field)
           for (const [field, value] of Object.entries(stored)) {
             const target = isCandidate(field) ? valueIn(value, isReferred) : undefined
-            if (target !== undefined) return [...found, { id: stored["_id"], target }]
+            if (target !== undefined) {
+              found.push({ id: stored["_id"], target })
+              return found
+            }
           }
           return found
         }

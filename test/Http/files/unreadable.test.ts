@@ -20,6 +20,11 @@ const engine = KernelEngine.make("pictures").register(Picture, { methods: ["GET"
   .use(breaking("/dying", Stream.die(new Error("a defect"))))
   .use(breaking("/interrupted", Stream.fromEffect(Effect.interrupt)))
   .use(breaking("/whole", Stream.empty))
+  .use(HttpRouter.add(
+    "GET",
+    "/measured",
+    HttpServerResponse.stream(Stream.make(bytes), { headers: { "content-length": String(bytes.length) } })
+  ))
 
 const failed = (retryable: boolean) => new FileStore.FileStoreFailed({ operation: "read", detail: "away", retryable })
 
@@ -36,6 +41,7 @@ const started = Effect.gen(function*() {
   })
   const files = yield* FileStore.makeMemory
   let isShortened = false
+  let length: string | null = null
   let [atOnce, later]: ReadonlyArray<Broken | undefined> = []
   const store = FileStore.FileStore.of({
     ...files,
@@ -54,6 +60,7 @@ const started = Effect.gen(function*() {
       logged.length = 0
       try {
         const response = await fetch(`${baseUrl}${path}`, options)
+        length = response.headers.get("content-length")
         return [response.status, await response.text()] as const
       } catch {
         return ["cut"] as const
@@ -74,7 +81,7 @@ const started = Effect.gen(function*() {
   const shorten = () => {
     isShortened = true
   }
-  return { fail, logged, path, put, send, shorten }
+  return { fail, lengthOf: () => length, logged, path, put, send, shorten }
 })
 
 const asked: ReadonlyArray<readonly [string, RequestInit]> = [
@@ -128,6 +135,13 @@ describe("a body that can't be sent", () => {
       assert.deepStrictEqual(yield* send(path), ["cut"])
       assert.lengthOf(logged, 1)
       assert.match(logged[0] ?? "", /^Error The response to GET \/pictures\/[\w-]+\/file broke off .*away/su)
+    }))
+
+  it.effect("keeps the length that is only a header", () =>
+    Effect.gen(function*() {
+      const { lengthOf, send } = yield* started
+      assert.deepStrictEqual(yield* send("/measured"), [200, "first "])
+      assert.strictEqual(lengthOf(), "6")
     }))
 
   it.effect("is a 503 or a 500 where a short file breaks off, for it is sent as a whole", () =>

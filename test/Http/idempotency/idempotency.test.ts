@@ -110,9 +110,12 @@ const Counter = Service.make("CounterService")
     () => Effect.succeed(1)
   )
 
+const Notes = Resource.make(Note, { methods: ["GET", "POST", "DELETE"] })
+  .action("touch", { method: "POST", success: Schema.Int }, () => Effect.sync(() => runs += 1))
+
 const engine = KernelEngine.make("orders")
   .register(Orders, { idempotencyKeys: "accepted", many: ["PATCH"], tables: true })
-  .register(Note, { methods: ["GET", "POST"], idempotencyKeys: "required" })
+  .register(Notes, { idempotencyKeys: "required" })
   .register(Scan, { methods: ["GET", "POST", "PUT", "PATCH"], idempotencyKeys: "required" })
   .register(Code, { methods: ["GET", "POST"], idempotencyKeys: "accepted" })
   .register(Scrap, { methods: ["GET", "PATCH"], many: ["PATCH"] })
@@ -303,6 +306,14 @@ storeMatrix((name, store) =>
           "Idempotency-Key Header"
         ])
         refused(400, yield* send("PATCH", String(scanned.headers["location"]), { name: "b" }))
+        // What reads no body ignores the type of one.
+        const noted = yield* send("POST", "/notes", { text: "b" }, { "idempotency-key": fresh() })
+        const note = String(noted.headers["location"])
+        for (const type of ["text/plain", "text/csv", "multipart/form-data; boundary=x"]) {
+          refused(400, yield* send("POST", `${note}/touch`, Buffer.from("a"), { "content-type": type }))
+          refused(400, yield* send("DELETE", note, Buffer.from("a"), { "content-type": type }))
+        }
+        assert.strictEqual((yield* send("GET", note)).status, 200)
         // Its handler reads the body itself.
         const raw = { "content-type": "text/plain", "idempotency-key": fresh() }
         assert.strictEqual((yield* send("POST", "/counter/bytes", Buffer.from("a"), raw)).status, 200)

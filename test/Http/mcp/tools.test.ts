@@ -3,10 +3,12 @@ import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 import { hasToolsPlainly, toolsNamed, toolsOf } from "../../../src/Http/mcp/tools.ts"
-import { KernelApi, Model, OpenApi, Raw, Resource, Service } from "../../../src/index.ts"
+import { History, KernelApi, KernelEngine, Model, OpenApi, Raw, Resource, Service } from "../../../src/index.ts"
 import { Photo } from "../../support/filesModel.ts"
 
 class Order extends Model.Class<Order>()("Order", { id: Model.id() }, { logged: true }) {}
+
+class Note extends Model.Class<Note>()("Note", { id: Model.id(), ...Model.softDeleted }) {}
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
 
@@ -34,12 +36,30 @@ describe("The tools of an MCP server", () => {
     )
     const ofFiles = ids.filter((id) => /_(?:picture|pages)_/u.test(id))
     assert.isNotEmpty(ofFiles)
-    const names = [...ids.filter((id) => !ofFiles.includes(id)), "orders", "photos", "prints", "orders.none", "none"]
+    const names = [
+      ...ids.filter((id) => !ofFiles.includes(id)),
+      "orders",
+      "photos",
+      "prints",
+      "orders.none",
+      "none"
+    ]
     for (const name of names) {
       assert.strictEqual(hasToolsPlainly(registrations, [name]), toolsNamed(all, name).length > 0, name)
     }
     assert.isFalse(hasToolsPlainly(registrations, ofFiles))
     assert.isFalse(hasToolsPlainly(registrations, ["orders.list", "prints.print"]))
+  })
+
+  it("are not there for what is a parameter of a standard endpoint", () => {
+    const engine = KernelEngine.make("notes").register(
+      Resource.make(Note, { methods }).action(History.deleted(Note)).action(History.purge(Note))
+    )
+    const all = toolsOf(OpenApi.make(engine, { title: "Notes", version: "1" }))
+    for (const name of ["notes", "notes.delete", "notes.deleted", "notes.purge"]) {
+      assert.strictEqual(hasToolsPlainly(engine.registrations, [name]), toolsNamed(all, name).length > 0, name)
+    }
+    assert.isFalse(hasToolsPlainly(engine.registrations, ["notes.purge"]))
   })
 
   it("are not plainly there where two may have one name", () => {

@@ -66,7 +66,7 @@ const answers = [
 
 const readAnswer = UrlQuery.make(Answer, limits)
 
-class Place extends Model.Class<Place>()("Place", { id: Model.id(), loc: Schema.Json, moment: Schema.Date }) {}
+class Place extends Model.Class<Place>()("Place", { id: Model.id(), moment: Schema.Date }) {}
 
 const readPlace = UrlQuery.make(Place, limits)
 
@@ -75,18 +75,6 @@ const placesRefused = (parameters: UrlQuery.Parameters): ReadonlyArray<string> =
   const read = readPlace(parameters)
   return Result.isFailure(read) ? read.failure.map(({ field, message }) => `${field} ${message}`) : []
 }
-
-it("says what to ask instead where a search by distance would be counted", () => {
-  const near = { loc: { $near: { $geometry: { type: "Point", coordinates: [8, 47] } } } }
-  for (const query of [near, { $and: [near, { id: "1" }] }]) {
-    const asked = { query: JSON.stringify(query) }
-    assert.deepStrictEqual(placesRefused(asked), [
-      "query searches by distance, which is not counted: ask with count=none"
-    ])
-    assert.deepStrictEqual(placesRefused({ ...asked, count: "none" }), [])
-    assert.deepStrictEqual(placesRefused({ ...asked, cursor: "" }), [])
-  }
-})
 
 it("rejects days that there are not in filters by a Schema.Date", () => {
   assert.lengthOf(placesRefused({ moment: ">2026-02-30T10:00:00Z" }), 1)

@@ -77,7 +77,7 @@ export const isListOfFilters = (value: unknown): value is ReadonlyArray<Filter> 
 /** The fields by whose distance from a point a filter searches: stores neither count such documents nor do it everywhere. */
 export const nearFields = (filter: Filter): ReadonlyArray<string> =>
   Object.entries(filter).flatMap(([key, operand]) => {
-    if (key === "$and" && isListOfFilters(operand)) return operand.flatMap(nearFields)
+    if (key === "$and" && Array.isArray(operand)) return operand.filter(Predicate.isObject).flatMap(nearFields)
     return Predicate.isObject(operand) && ["$near", "$nearSphere"].some((one) => Object.hasOwn(operand, one))
       ? [key]
       : []
