@@ -62,11 +62,10 @@ const layer = Layer.unwrap(Effect.map(freshDirectory, (path) => {
 
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`
 
-/** The path of the only file in the folder. */
-const storedFile = (): string => {
-  const names = readdirSync(folder, { recursive: true }).map(String)
-  return join(folder, names.find((name) => /[0-9a-f]{32}$/u.test(name)) ?? "")
-}
+/** The paths of the files in the folder. */
+const storedFiles = (): ReadonlyArray<string> =>
+  readdirSync(folder, { recursive: true }).map(String).filter((name) => /[0-9a-f]{32}$/u.test(name))
+    .map((name) => join(folder, name))
 
 /** Bytes of which only those of the response to the first request are the client's, and the connection is closed. */
 const cut = Effect.fnUntraced(function*(path: string) {
@@ -85,21 +84,29 @@ describe("the engine's server / lengths", () => {
         cut(`/answers/one?title=${encodeURIComponent(title)}`))
     }
 
-    it.effect("closes the connection of a file that is not as long as it was", () =>
-      Effect.gen(function*() {
-        const { body } = yield* send("POST", "/pictures", {})
-        const path = `/pictures/${body.result}/file`
-        const put = yield* send("PUT", path, Buffer.from("a".repeat(100)), { "content-type": "text/plain" })
-        assert.strictEqual(put.status, 200)
-        truncateSync(storedFile(), 50)
-        yield* cut(path)
-        writeFileSync(storedFile(), "a".repeat(100) + forged)
-        yield* cut(path)
-        writeFileSync(storedFile(), "")
-        yield* cut(path)
-        writeFileSync(storedFile(), "b".repeat(100))
-        assert.strictEqual((yield* send("GET", path)).text, "b".repeat(100))
-        assert.strictEqual((yield* send("HEAD", path)).headers["content-length"], "100")
-      }))
+    // A short file is sent as a whole, and others in pieces.
+    for (const length of [100, 100_000]) {
+      it.effect(`sends no file of ${length} bytes with others than its own length`, () =>
+        Effect.gen(function*() {
+          const others = storedFiles()
+          const { body } = yield* send("POST", "/pictures", {})
+          const path = `/pictures/${body.result}/file`
+          const put = yield* send("PUT", path, Buffer.from("a".repeat(length)), { "content-type": "text/plain" })
+          assert.strictEqual(put.status, 200)
+          const file = storedFiles().find((name) => !others.includes(name)) ?? ""
+          const refused = length === 100
+            ? Effect.map(send("GET", path), ({ status }) => assert.strictEqual(status, 500))
+            : cut(path)
+          truncateSync(file, length / 2)
+          yield* refused
+          writeFileSync(file, "")
+          yield* refused
+          writeFileSync(file, "a".repeat(length) + forged)
+          assert.strictEqual((yield* send("GET", path)).text, "a".repeat(length))
+          writeFileSync(file, "b".repeat(length))
+          assert.strictEqual((yield* send("GET", path)).text, "b".repeat(length))
+          assert.strictEqual((yield* send("HEAD", path)).headers["content-length"], String(length))
+        }))
+    }
   })
 })
