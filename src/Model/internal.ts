@@ -78,7 +78,7 @@ export { type DocumentForm, formWithout } from "./codec/restrictedForm.ts"
 export { type Serialiser, writtenDefaults } from "./codec/serialiser.ts"
 export { isNullValue } from "./codec/validationContext.ts"
 export { withoutRules } from "./codec/withoutRules.ts"
-export { expectationOf, ruleOf, typeInMessage, withoutTextSuffix } from "./codec/wording.ts"
+export { expectationOf, expectedBy, ruleOf, typeInMessage, withoutTextSuffix } from "./codec/wording.ts"
 
 // Construction, completion, update and validation of instances.
 export { wireFormOf } from "./instance/conversions.ts"

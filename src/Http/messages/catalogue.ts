@@ -92,12 +92,20 @@ const collect = (
 
 /** `undefined` for a declared error of the application, whose arguments are its fields. */
 const argumentsFor = (key: string): ReadonlyArray<string> | undefined => {
-  if (key.startsWith("validators.")) return ["label", "field", "type", "value"]
+  if (/^validators\.is[A-Z]/u.test(key)) return [...ofValidators, ...ofChecks]
+  if (key.startsWith("validators.")) return ofValidators
   if (!key.startsWith("errors.")) return []
   const english: unknown = Reflect.get(en, key)
   const known = typeof english === "string" ? english.match(/(?<=\{)\w+(?=\})/gu) ?? [] : undefined
   return known === undefined ? undefined : [...known, ...moreArguments.get(key) ?? []]
 }
+
+const ofValidators = ["label", "field", "type", "value"]
+
+/** What Effect's own checks are given. */
+const ofChecks =
+  "startsWith endsWith includes minSize maxSize minProperties maxProperties minimum maximum exclusiveMinimum exclusiveMaximum"
+    .split(" ")
 
 /** Arguments that no English message uses. */
 const moreArguments: ReadonlyMap<string, ReadonlyArray<string>> = new Map([

@@ -2,7 +2,7 @@
 import * as Record from "effect/Record"
 import type * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
-import { expectationOf, fold, modelOf, relatedAnnotation, ruleOf } from "../../Model/internal.ts"
+import { expectationOf, expectedBy, fold, modelOf, relatedAnnotation, ruleOf } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { AnyParameters } from "../description/queryParameters.ts"
 import { labelFrom } from "../messages/label.ts"
@@ -19,6 +19,8 @@ export interface ProblemField {
   readonly type: string
   /** The argument of the violated rule. */
   readonly argumentOf: (validator: string, message: string) => unknown
+  /** The check of Effect's own that says the message. */
+  readonly checkOf?: (message: string) => EffectsCheck | undefined
 }
 
 export type FieldResolver = (path: string) => ProblemField
@@ -61,6 +63,7 @@ const fieldsIn = (roots: ReadonlyArray<Model.Any | Schema.Top>, call?: string): 
     const [node] = nodes
     if (node === undefined) return unknownField(path)
     const targets = [...new Set(nodes.flatMap(alternativesOf))]
+    const checks = () => [...targets.flatMap(checksOf), ...related]
     const { choices, type } = expectationOf(node)
     return {
       label,
@@ -68,15 +71,42 @@ const fieldsIn = (roots: ReadonlyArray<Model.Any | Schema.Top>, call?: string): 
       position,
       type,
       argumentOf: (validator, message) => {
-        const rules = [...targets.flatMap(checksOf), ...related].flatMap((check) => ruleOf(check) ?? [])
+        const rules = checks().flatMap((check) => ruleOf(check) ?? [])
           .filter((rule) => rule.type === validator)
         // The message tells two validators of the same type apart.
         const violated = rules.find((rule) => rule.message === message) ?? rules[0]
         return violated === undefined && type === "enum" ? choices.join(", ") : violated?.value
+      },
+      checkOf: (message) => {
+        const violated = checks().find((check) => expectedBy(check) === message)
+        return violated && effectsCheckOf(violated)
       }
     }
   }
 }
+
+/** One of Effect's own checks: `name` is that of the function that makes it, such as `isBetween`, and `args` are what it is given. */
+export interface EffectsCheck {
+  readonly name: string
+  readonly args: { readonly [name: string]: string | number }
+}
+
+/** `undefined` for a check that is not one of Effect's own. */
+export const effectsCheckOf = ({ annotations }: Check): EffectsCheck | undefined => {
+  const { id = "", payload = {} } = Object(annotations?.representation)
+  if (!String(id).startsWith(effectsOwn)) return undefined
+  return {
+    name: String(id).slice(effectsOwn.length),
+    // A message may ask for either flag, which a check leaves out where it is false.
+    args: {
+      exclusiveMinimum: "false",
+      exclusiveMaximum: "false",
+      ...Record.map(Object(payload), (value) => typeof value === "number" ? value : String(value))
+    }
+  }
+}
+
+const effectsOwn = "effect/schema/"
 
 const isIndex = /^\d+$/u
 

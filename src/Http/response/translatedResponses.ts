@@ -335,8 +335,13 @@ const messageOf = (language: Language, problemField: ProblemField, problem: Fiel
   const type = validator === "Type"
     ? typeInMessage(message) ?? (problemField.type === "enum" ? "enum" : undefined)
     : problemField.type
-  // A custom schema's message has no translation.
-  if (type === undefined && detail === undefined) return message
+  if (type === undefined && detail === undefined) {
+    // A custom schema's message has no translation.
+    const { args, name } = problemField.checkOf?.(message) ?? {}
+    return (name === undefined
+      ? undefined
+      : text(`validators.${name}`, { field, label, type: problemField.type, ...args })) ?? message
+  }
   const key = `validators.${validator}`
   const value = argument(problemField.argumentOf(validator, message))
   // A text that needs a value which is unknown here is none.

@@ -15,6 +15,7 @@ import {
   schemaParameters
 } from "../description/queryParameters.ts"
 import type { Registration } from "../registration/registration.ts"
+import { effectsCheckOf } from "../response/problemFields.ts"
 import { serviceErrorTypeId } from "../ServiceError.ts"
 import type { Translations } from "../Translations.ts"
 
@@ -91,7 +92,9 @@ const knownIn = (registrations: ReadonlyArray<Registration>): Known => {
     ...resources.flatMap(({ description }) => Object.values(description.errors).flat())
   ])
   const models = new Set(nodes.flatMap((node) => modelOf(node) ?? []))
-  const validators = nodes.flatMap(({ checks = [] }) => checks.flatMap((check) => ruleOf(check)?.type ?? []))
+  const validators = nodes.flatMap(({ checks = [] }) =>
+    checks.flatMap((check) => ruleOf(check)?.type ?? effectsCheckOf(check)?.name ?? [])
+  )
   return {
     models,
     labels: new Set(

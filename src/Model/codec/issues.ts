@@ -8,7 +8,7 @@ import type { Text } from "../../internal/text.ts"
 import { type FieldAttributes, temporalKind } from "../shape/annotations.ts"
 import { isKind } from "../shape/fields.ts"
 import { modelOf, modelTypeId } from "../shape/variants.ts"
-import { expectationAs, expectationAsText, expectationOf, isEmptyType, ruleOf } from "./wording.ts"
+import { expectationAs, expectationAsText, expectationOf, expectedBy, isEmptyType, ruleOf } from "./wording.ts"
 
 /** A {@link SchemaIssue.Issue} in the form that is reported to callers. */
 export interface FieldProblem {
@@ -153,12 +153,3 @@ const filterMessage = ({ filter }: SchemaIssue.Filter): string | undefined => me
 /** The message that a filter returned for this value, which may quote the value. */
 const issueMessage = ({ issue }: SchemaIssue.Filter): string | undefined =>
   issue._tag === "InvalidValue" ? messageOf(issue.annotations) : undefined
-
-/** Effect's filters describe their expectation as a noun: `a value between 5 and 8`, `a string in uppercase`. */
-const expectedBy = ({ annotations }: SchemaIssue.Filter["filter"]): string | undefined => {
-  const expected: unknown = annotations?.["expected"]
-  if (typeof expected !== "string") return undefined
-  return expected.startsWith("a value with ")
-    ? `must have ${expected.slice("a value with ".length)}`
-    : `must be ${expected.replace(/^a value (?:that is )?/u, "").replace(/^a string/u, "a text")}`
-}

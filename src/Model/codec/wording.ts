@@ -76,6 +76,14 @@ export const ruleOf = (check: SchemaAST.Check<never>): WordingRule | undefined =
   return rule === undefined || declaredMessage === undefined ? rule : { ...rule, message: declaredMessage }
 }
 
+/** Effect's checks describe their expectation as a noun: `a value between 5 and 8`, `a string in uppercase`. Those of a bigint have an n. */
+export const expectedBy = ({ annotations }: SchemaAST.Check<never>): string | undefined => {
+  const expected: unknown = annotations?.["expected"]
+  if (typeof expected !== "string") return undefined
+  const words = `must be ${expected}`.replace(/(\d)n\b/gu, "$1").replace(/^must be a value with/u, "must have")
+  return words.replace(/^must be a value (?:that is )?/u, "must be ").replace(/^must be a string/u, "must be a text")
+}
+
 export interface WordingRule extends ValidatorEntry {
   readonly message: string | undefined
   /** Whether the rule comes from a validator, not from one of Effect's own checks. */

@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, DateTime, Effect, Layer, Logger, Schema } from "effect"
+import { ConfigProvider, DateTime, Effect, Layer, Logger, Record, Schema } from "effect"
 import { mkdirSync, writeFileSync } from "node:fs"
+import { labelFrom } from "../../../src/Http/messages/label.ts"
+import { effectsCheckOf } from "../../../src/Http/response/problemFields.ts"
 import { EmbeddedStore, KernelEngine, Model, Resource, Service, ServiceError, Validator } from "../../../src/index.ts"
 import { de } from "../../../src/internal/catalogues/de.ts"
 import { freshDirectory } from "../../support/folders.ts"
@@ -68,6 +70,8 @@ const wrong = {
   tags: ["a", 3],
   parts: [{ partNumber: 1 }, { partNumber: "x" }, 4, {}]
 }
+
+const counts = Schema.Record(Schema.String, Schema.Int)
 
 const messagesOf = ({ body }: Answer): { readonly [field: string]: string } =>
   Object.fromEntries(body.errors.map(({ field, message }: { field: string; message: string }) => [field, message]))
@@ -405,6 +409,123 @@ describe("catalogues of a program's own", () => {
           "validators.Min@Order.secrets"
         ])
         assert.isTrue(warnings.every((line) => line.includes("de.json") && /level=warn/iu.test(line)))
+      }))
+  })
+})
+
+describe("messages of Effect's own checks", () => {
+  const fields: {
+    readonly [name: string]: readonly [schema: Schema.Codec<unknown, unknown>, wrong: unknown, german: string]
+  } = {
+    start: [Schema.String.check(Schema.isStartingWith("AB-")), "x", "Text erwartet, der mit „AB-“ beginnt"],
+    end: [Schema.String.check(Schema.isEndingWith("z")), "x", "Text erwartet, der mit „z“ endet"],
+    part: [Schema.String.check(Schema.isIncluding("z")), "x", "Text erwartet, der „z“ enthält"],
+    upper: [Schema.String.check(Schema.isUppercased()), "x", "nur Großbuchstaben erlaubt"],
+    lower: [Schema.String.check(Schema.isLowercased()), "X", "nur Kleinbuchstaben erlaubt"],
+    capital: [Schema.String.check(Schema.isCapitalized()), "x", "Großbuchstabe am Anfang erwartet"],
+    small: [Schema.String.check(Schema.isUncapitalized()), "X", "Kleinbuchstabe am Anfang erwartet"],
+    trimmed: [Schema.Trimmed, " x", "Text ohne Leerraum am Anfang und am Ende erwartet"],
+    guid: [Schema.String.check(Schema.isGUID()), "x", "GUID erwartet"],
+    ulid: [Schema.String.check(Schema.isULID()), "x", "ULID erwartet"],
+    ascii: [Schema.String.check(Schema.isAscii()), "é", "Text nur mit ASCII-Zeichen erwartet"],
+    base64: [Schema.String.check(Schema.isBase64()), "*", "Text in Base64 erwartet"],
+    base64Url: [Schema.String.check(Schema.isBase64Url()), "*", "Text in Base64url erwartet"],
+    finite: [Schema.String.check(Schema.isStringFinite()), "x", "Zahl als Text erwartet"],
+    bigint: [Schema.String.check(Schema.isStringBigInt()), "x", "ganze Zahl als Text erwartet"],
+    between: [
+      Schema.Finite.check(Schema.isBetween({ minimum: 2, maximum: 3000 })),
+      1,
+      "Wert von 2 bis 3.000 erwartet"
+    ],
+    above: [
+      Schema.Finite.check(Schema.isBetween({ minimum: 2, maximum: 3, exclusiveMinimum: true })),
+      2,
+      "Wert von 2 (ausgeschlossen) bis 3 erwartet"
+    ],
+    many: [Schema.BigInt.check(Schema.isGreaterThanBigInt(5n)), "1", "Wert größer als 5 erwartet"],
+    few: [Schema.BigInt.check(Schema.isLessThanBigInt(5n)), "9", "Wert kleiner als 5 erwartet"],
+    least: [Schema.BigInt.check(Schema.isGreaterThanOrEqualToBigInt(5n)), "1", "mindestens 5 erwartet"],
+    most: [Schema.BigInt.check(Schema.isLessThanOrEqualToBigInt(5n)), "9", "höchstens 5 erlaubt"],
+    some: [
+      Schema.BigInt.check(Schema.isBetweenBigInt({ minimum: 1n, maximum: 2n })),
+      "9",
+      "Wert von 1 bis 2 erwartet"
+    ],
+    after: [
+      Schema.Date.check(Schema.isGreaterThanDate(new Date(0))),
+      "1969-01-01T00:00:00Z",
+      "Zeitpunkt nach 1970-01-01T00:00:00.000Z erwartet"
+    ],
+    from: [
+      Schema.Date.check(Schema.isGreaterThanOrEqualToDate(new Date(0))),
+      "1969-01-01T00:00:00Z",
+      "Zeitpunkt ab 1970-01-01T00:00:00.000Z erwartet"
+    ],
+    before: [
+      Schema.Date.check(Schema.isLessThanDate(new Date(0))),
+      "1971-01-01T00:00:00Z",
+      "Zeitpunkt vor 1970-01-01T00:00:00.000Z erwartet"
+    ],
+    until: [
+      Schema.Date.check(Schema.isLessThanOrEqualToDate(new Date(0))),
+      "1971-01-01T00:00:00Z",
+      "Zeitpunkt bis 1970-01-01T00:00:00.000Z erwartet"
+    ],
+    within: [
+      Schema.Date.check(Schema.isBetweenDate({ minimum: new Date(0), maximum: new Date(1000) })),
+      "1971-01-01T00:00:00Z",
+      "Zeitpunkt von 1970-01-01T00:00:00.000Z bis 1970-01-01T00:00:01.000Z erwartet"
+    ],
+    length: [Schema.String.check(Schema.isBetweenLength(2, 3)), "x", "Länge von 2 bis 3 erwartet"],
+    characters: [Schema.String.check(Schema.isBetweenCodePoints(2, 3)), "x", "2 bis 3 Zeichen erwartet"],
+    set: [Schema.ReadonlySet(Schema.Int).check(Schema.isMinSize(2)), [1], "mindestens 2 Einträge erwartet"],
+    smallSet: [Schema.ReadonlySet(Schema.Int).check(Schema.isMaxSize(1)), [1, 2], "höchstens 1 Eintrag erlaubt"],
+    sizedSet: [Schema.ReadonlySet(Schema.Int).check(Schema.isBetweenSize(2, 3)), [1], "2 bis 3 Einträge erwartet"],
+    record: [counts.check(Schema.isMinProperties(2)), { a: 1 }, "mindestens 2 Einträge erwartet"],
+    smallRecord: [counts.check(Schema.isMaxProperties(1)), { a: 1, b: 2 }, "höchstens 1 Eintrag erlaubt"],
+    sizedRecord: [counts.check(Schema.isBetweenProperties(2, 3)), { a: 1 }, "2 bis 3 Einträge erwartet"],
+    rows: [
+      Schema.Array(Schema.Tuple([Schema.Int, Schema.Int])).check(Schema.isUniqueKey()),
+      [[1, 2], [1, 3]],
+      "kein Schlüssel zweimal erlaubt"
+    ]
+  }
+
+  class Checked extends Model.Class<Checked>()("Checked", {
+    id: Model.id(),
+    ...Record.map(fields, ([schema]) => schema.pipe(Model.optional))
+  }) {}
+
+  const languages = ConfigProvider.fromUnknown({ appkernel: { i18n: { languages: "en,de" } } })
+
+  it.layer(
+    serving(
+      KernelEngine.make("checks").register(Resource.make(Checked, { methods: ["POST"] })),
+      EmbeddedStore.layerMemory
+    ).pipe(
+      Layer.provide(ConfigProvider.layer(languages))
+    )
+  )((it) => {
+    it.effect("have words in every language of the package", () =>
+      Effect.gen(function*() {
+        const wrongFields = Record.map(fields, ([, value]) => value)
+        const answer = yield* send("POST", "/checkeds", wrongFields, german)
+        assert.deepStrictEqual(
+          messagesOf(answer),
+          Record.map(fields, ([, , words], name) => `${labelFrom(name)}: ${words}`)
+        )
+        const inEnglish = messagesOf(yield* send("POST", "/checkeds", wrongFields))
+        assert.deepStrictEqual(Object.keys(inEnglish), Object.keys(fields))
+        assert.deepStrictEqual(inEnglish["many"], "Many must be greater than 5")
+      }))
+
+    it.effect("are those of the checks that the package translates, all of them", () =>
+      Effect.sync(() => {
+        const translated = Object.keys(de).flatMap((key) => /^validators\.(is\w+)$/u.exec(key)?.[1] ?? [])
+        const declared = Object.values(fields).flatMap(([{ ast }]) =>
+          (ast.checks ?? []).flatMap((check) => effectsCheckOf(check)?.name ?? [])
+        ).filter((name) => name !== "isFinite")
+        assert.deepStrictEqual([...new Set(declared)].toSorted(), translated.toSorted())
       }))
   })
 })
