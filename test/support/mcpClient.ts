@@ -4,6 +4,7 @@ import { createRequire } from "node:module"
 import { join } from "node:path"
 import { npm, pip } from "./clientTools.ts"
 import type { Installed } from "./installed.ts"
+import { builtFrom, compileCache } from "./programs.ts"
 
 /** What tests use of a tool. */
 interface McpTool {
@@ -79,9 +80,20 @@ export const connecting = (url: string, token?: Redacted.Redacted<string>) => {
   return connected("streamableHttp", "StreamableHTTPClientTransport", new URL(url), { requestInit: { headers } })
 }
 
-/** A client of the SDK that runs a command of Node's until the scope closes. */
-export const connectingByCommand = (args: ReadonlyArray<string>, env: { readonly [name: string]: string }) =>
-  connected("stdio", "StdioClientTransport", { command: process.execPath, args, env, stderr: "inherit" })
+/** A client of the SDK that runs a program of the project's with these arguments until the scope closes. */
+export const connectingByProgram = Effect.fnUntraced(function*(
+  file: string,
+  own: ReadonlyArray<string>,
+  env: { readonly [name: string]: string }
+) {
+  const args = ["--conditions=source", yield* Effect.promise(() => builtFrom(file)), ...own]
+  return yield* connected("stdio", "StdioClientTransport", {
+    command: process.execPath,
+    args,
+    env: { NODE_COMPILE_CACHE: compileCache(), ...env },
+    stderr: "inherit"
+  })
+})
 
 const connected = (module: string, transport: string, ...options: ReadonlyArray<unknown>) =>
   Effect.acquireRelease(

@@ -1,13 +1,12 @@
 /** The explorer of a service that has none, on this machine. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted, Schema } from "effect"
-import { spawn } from "node:child_process"
 import { get } from "node:http"
 import { join } from "node:path"
 import { builtExplorer } from "../../../scripts/explorer.ts"
 import { KernelEngine, Model, Resource, Role, Tokens } from "../../../src/index.ts"
 import { runCommand } from "../../support/command.ts"
-import { freePort, printed, programOf } from "../../support/processes.ts"
+import { freePort, printed, runProgram } from "../../support/processes.ts"
 import { signingIn } from "../../support/signingIn.ts"
 
 const main = join(import.meta.dirname, "../../../src/Cli/Main.ts")
@@ -22,15 +21,7 @@ const registered = KernelEngine.make("notes").register(Notes, { urlBase: "/api" 
 const exploring = Effect.fnUntraced(function*(baseUrl: string) {
   const port = yield* freePort
   yield* Effect.promise(() => builtExplorer())
-  const program = yield* Effect.acquireRelease(
-    Effect.sync(() =>
-      programOf(spawn(process.execPath, ["--conditions=source", main, "explore", baseUrl, "--port", String(port)]))
-    ),
-    ({ ended, process }) => {
-      process.kill("SIGKILL")
-      return ended
-    }
-  )
+  const program = yield* runProgram(main, {}, [], ["explore", baseUrl, "--port", String(port)])
   yield* printed(program, "Ctrl-C ends it")
   const ask = (path: string, options?: RequestInit) =>
     Effect.promise(async () => {

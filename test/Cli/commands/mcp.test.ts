@@ -5,24 +5,24 @@ import { join } from "node:path"
 import { EmbeddedStore, KernelEngine, KernelServer, Model, Resource, Role } from "../../../src/index.ts"
 import { runCommand } from "../../support/command.ts"
 import { freshDirectory } from "../../support/folders.ts"
-import { connectingByCommand } from "../../support/mcpClient.ts"
+import { connectingByProgram } from "../../support/mcpClient.ts"
 import { registrations } from "../../support/mcpFixtures.ts"
 import { freePort } from "../../support/processes.ts"
+import { builtFrom } from "../../support/programs.ts"
 
 const root = join(import.meta.dirname, "../../..")
 
-const command = (...args: ReadonlyArray<string>) => [
-  "--conditions=source",
-  join(root, "src/Cli/Main.ts"),
-  "mcp",
-  ...args
-]
+const connectingTo = (what: string, env: { readonly [name: string]: string }) =>
+  connectingByProgram(join(root, "src/Cli/Main.ts"), ["mcp", what], env)
 
 describe("appkernel mcp", () => {
   it.live("serves the engine of a module with the store of the project", () =>
     Effect.gen(function*() {
       const env = { APPKERNEL_EMBEDDED_PATH: yield* freshDirectory, APPKERNEL_MIGRATIONS_ON_START: "run" }
-      const client = yield* connectingByCommand(command(join(root, "test/support/cli/engine.ts")), env)
+      const client = yield* connectingTo(
+        yield* Effect.promise(() => builtFrom(join(root, "test/support/cli/engine.ts"))),
+        env
+      )
       const { tools } = yield* Effect.promise(() => client.listTools())
       assert.include(tools.map(({ name }) => name), "persons_create")
       const call = (name: string, args: object) => Effect.promise(() => client.callTool({ name, arguments: args }))
@@ -46,7 +46,7 @@ describe("appkernel mcp", () => {
       const { baseUrl, token } = yield* KernelEngine.make("notes").register(Notes, { urlBase: "/" }).enableSecurity()
         .enableMcp({ expose: ["notes"] }).test()
       const toolsWith = Effect.fnUntraced(function*(env: { readonly [name: string]: string }) {
-        const client = yield* connectingByCommand(command(`${baseUrl}/mcp`), env)
+        const client = yield* connectingTo(`${baseUrl}/mcp`, env)
         return (yield* Effect.promise(() => client.listTools())).tools.map(({ name }) => name)
       })
       const secret = Redacted.value(yield* token({ subject: "a", roles: ["reader"] }))
@@ -65,7 +65,7 @@ describe("appkernel mcp", () => {
       )
       const first = yield* Scope.make()
       yield* Scope.provide(Layer.build(serving), first)
-      const client = yield* connectingByCommand(command(`http://127.0.0.1:${port}/mcp`), {})
+      const client = yield* connectingTo(`http://127.0.0.1:${port}/mcp`, {})
       const count = Effect.promise(() => client.callTool({ name: "notes_list" })).pipe(
         Effect.map(({ structuredContent }) => Object(structuredContent)._items.length)
       )
@@ -93,7 +93,7 @@ describe("appkernel mcp", () => {
         .enableMcp({ expose: ["notes"], registrations })
       const { baseUrl, repositories } = yield* engine.test()
       yield* repositories.notes.insert(new Note({ id: "N1", text: "" }))
-      const client = yield* connectingByCommand(command(`${baseUrl}/mcp`), {})
+      const client = yield* connectingTo(`${baseUrl}/mcp`, {})
       const asked = yield* Effect.promise(() => client.callTool({ name: "test_elicitation", arguments: {} }))
       assert.include(asked.content[0]?.text, "ann")
       const progress: Array<number> = []
