@@ -79,6 +79,13 @@ export const inBrowser = (
   })
 }
 
+/** No test looks at what moves, and each picture of a movement takes processor time. */
+const atOnce = `{
+  const sheet = new CSSStyleSheet()
+  sheet.replaceSync("*, ::before, ::after { transition-duration: 0s !important; animation-duration: 0s !important }")
+  document.adoptedStyleSheets.push(sheet)
+}`
+
 /** A window of its own, until the scope is closed. */
 const windowOf = Effect.fnUntraced(function*(browser: Browser) {
   const context = yield* Effect.acquireRelease(
@@ -86,5 +93,6 @@ const windowOf = Effect.fnUntraced(function*(browser: Browser) {
     (context) => Effect.promise(() => context.close())
   )
   context.setDefaultTimeout(120_000)
+  yield* Effect.promise(() => context.addInitScript(atOnce))
   return context
 })
