@@ -4,7 +4,7 @@
  *
  * @since 0.1.0
  */
-export { hiddenWithin } from "./fields/fieldMask.ts"
+export { hiddenWithin } from "./fields/maskedFields.ts"
 export {
   type CallerDocuments,
   type Grants,

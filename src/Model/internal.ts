@@ -71,8 +71,8 @@ export {
 // Decoding and encoding of values, and the messages about invalid ones.
 export { withLimitedDigits } from "./codec/digits.ts"
 export { bodyDecoder, type Decoded, limitProblems } from "./codec/explainer.ts"
+export { type FieldProblem, problemsOf } from "./codec/fieldProblems.ts"
 export { formatDateTime, hasFourDigitYear, isDate, parseDate, parseDateTime } from "./codec/iso.ts"
-export { type FieldProblem, problemsOf } from "./codec/issues.ts"
 export { jsonCodec } from "./codec/jsonCodec.ts"
 export { type DocumentForm, formWithout } from "./codec/restrictedForm.ts"
 export { type Serialiser, writtenDefaults } from "./codec/serialiser.ts"

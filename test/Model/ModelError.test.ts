@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result, Schema } from "effect"
-import { problemsOf } from "../../src/Model/codec/issues.ts"
+import { problemsOf } from "../../src/Model/codec/fieldProblems.ts"
 import { Converter, Model, Validator } from "../../src/Model/index.ts"
 import { everyTextOf } from "../support/everyText.ts"
 

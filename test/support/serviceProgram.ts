@@ -8,7 +8,7 @@ import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
 import * as KernelEngine from "../../src/Http/KernelEngine.ts"
 import * as KernelServer from "../../src/Http/KernelServer.ts"
 import { accessLogged } from "../../src/Http/server/accessLog.ts"
-import { makeClientAddress } from "../../src/Http/server/clientAddress.ts"
+import { makeClientAddress } from "../../src/Http/server/forwardedAddress.ts"
 import * as KernelLogger from "../../src/Http/server/kernelLogger.ts"
 
 const clientAddressOf = makeClientAddress({ trustedProxies: [], forwardedHeader: "x-forwarded-for" })

@@ -19,7 +19,7 @@ import {
   nothing,
   type RowFilters
 } from "../../Repository/internal.ts"
-import { type Masked, maskedBy, maskedByAll, unwritableBy, unwritableByAll } from "./fieldMask.ts"
+import { type Masked, maskedBy, maskedByAll, unwritableBy, unwritableByAll } from "./maskedFields.ts"
 import { type WriteMask, writeMaskOf, type WrittenValues } from "./writeMask.ts"
 
 /** The grants of a caller for the documents of a model. */

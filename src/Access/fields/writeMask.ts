@@ -16,7 +16,7 @@ import {
   nestedModel
 } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
-import type { Masked } from "./fieldMask.ts"
+import type { Masked } from "./maskedFields.ts"
 
 /**
  * The fields that a caller can't see or write, for the writes of documents.

@@ -35,9 +35,9 @@ import type { Call } from "../registration/registration.ts"
 import { type Instance, textOf } from "../ServiceError.ts"
 import type { Arguments, Language, Translations } from "../Translations.ts"
 import { requiredHeadersOf } from "../UpstreamError.ts"
+import { type FieldResolver, type ProblemField, unknownField } from "./fieldResolver.ts"
 import * as responses from "./json.ts"
 import { ErrorFormat, inErrorFormat, problemText, varyOf, wantsProblem } from "./problemDetails.ts"
-import { type FieldResolver, type ProblemField, unknownField } from "./problemFields.ts"
 
 type TranslatedResponse = Effect.Effect<HttpServerResponse.HttpServerResponse>
 

@@ -6,8 +6,8 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Stream from "effect/Stream"
-import { routerConfig } from "./errorBoundary.ts"
 import type { Responding, Route, Routed } from "./route.ts"
+import { routerConfig } from "./routing.ts"
 
 /** What a route answers. */
 export interface InnerAnswer {

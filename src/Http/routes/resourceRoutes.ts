@@ -25,17 +25,17 @@ import type { Live } from "../live/live.ts"
 import type { Watchable } from "../live/watchRoute.ts"
 import { queryReader } from "../query/parameterReader.ts"
 import { atOnceOf, withAtOnce } from "../request/atOnce.ts"
-import type { ResponseEffect } from "../response/handlerFailures.ts"
-import { withoutProperties } from "../response/hiddenNames.ts"
-import * as responses from "../response/json.ts"
-import type { ListResponses } from "../response/listResponse.ts"
 import {
   expectations,
   type FieldResolver,
   inputFields,
   parameters as parametersOf,
   unknownField
-} from "../response/problemFields.ts"
+} from "../response/fieldResolver.ts"
+import type { ResponseEffect } from "../response/handlerFailures.ts"
+import { withoutProperties } from "../response/hiddenNames.ts"
+import * as responses from "../response/json.ts"
+import type { ListResponses } from "../response/listResponse.ts"
 import { representationsOf } from "../response/representation.ts"
 import { type Served, servesOf } from "../response/serves.ts"
 import type * as Tables from "../response/tables.ts"

@@ -14,7 +14,7 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type { AtOnce } from "../request/atOnce.ts"
 import { lastRequestIdOf } from "../request/requestId.ts"
-import type { ClientAddressOf } from "./clientAddress.ts"
+import type { ClientAddressOf } from "./forwardedAddress.ts"
 
 /**
  * An entry of the access log.

@@ -12,8 +12,8 @@ import { IncomingMessage, type Server, ServerResponse, STATUS_CODES, unwrittenRe
 import { limitUpload } from "../request/uploading.ts"
 import type { ResponseHeaders } from "../request/wireResponse.ts"
 import { batch } from "./batchedSocket.ts"
-import { OrderedResponse, type RequestGate, RequestListener } from "./dispatch.ts"
 import { errorOfParser, notImplemented, type ProtocolError, protocolErrorOf } from "./protocolErrors.ts"
+import { OrderedResponse, type RequestGate, RequestListener } from "./requestListener.ts"
 
 /** The milliseconds that a connection stays open for the client to read why its request is rejected. */
 const lingerMillis = 1_000

@@ -8,8 +8,8 @@ import { performance } from "node:perf_hooks"
 // Tests may replace the global `setImmediate`.
 import { setImmediate, setTimeout } from "node:timers"
 import { unwrittenResponse } from "../request/nodeHttp.ts"
-import type { OrderedResponse, RequestListener } from "./dispatch.ts"
 import { refusalsOf, secondsOf } from "./overload.ts"
+import type { OrderedResponse, RequestListener } from "./requestListener.ts"
 
 /** Which requests are answered first while a service is overloaded. */
 export type Priority = "low" | "normal" | "high"

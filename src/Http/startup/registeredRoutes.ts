@@ -248,7 +248,7 @@ const manyRoutes = Effect.fnUntraced(function*(
 ) {
   const { many, path } = registration
   if (many.length === 0) return []
-  const { manyWrites, withinMany } = yield* Effect.promise(() => import("../many/manyWrites.ts"))
+  const { manyWrites, withinMany } = yield* Effect.promise(() => import("../many/handlers.ts"))
   const { access, audit, errorResponses, limits } = made
   const list = routes.find((route) => route.method === "GET" && route.path === path)?.endpoint
   const asList = <A, E>(read: Effect.Effect<A, E>) =>

@@ -20,7 +20,7 @@ import type { ImplementedResource, ImplementedService } from "../routes/implemen
 import type { RateLimiter } from "../routes/rateLimits.ts"
 import type { Causes, Route } from "../routes/route.ts"
 import type { AccessLog } from "../server/accessLog.ts"
-import type { ClientAddressOf } from "../server/clientAddress.ts"
+import type { ClientAddressOf } from "../server/forwardedAddress.ts"
 import type { Refusal } from "../server/overload.ts"
 import type { Priority } from "../server/shedding.ts"
 import type { Translations } from "../Translations.ts"

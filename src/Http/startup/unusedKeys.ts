@@ -15,7 +15,7 @@ import {
   schemaParameters
 } from "../description/queryParameters.ts"
 import type { Registration } from "../registration/registration.ts"
-import { effectsCheckOf } from "../response/problemFields.ts"
+import { effectsCheckOf } from "../response/fieldResolver.ts"
 import { serviceErrorTypeId } from "../ServiceError.ts"
 import type { Translations } from "../Translations.ts"
 

@@ -24,7 +24,7 @@ import {
   type Values
 } from "./decoder.ts"
 import { withLimitedDigits } from "./digits.ts"
-import { type FieldProblem, problemsOf } from "./issues.ts"
+import { type FieldProblem, problemsOf } from "./fieldProblems.ts"
 import { jsonCodec } from "./jsonCodec.ts"
 import { ownIn } from "./ownNames.ts"
 

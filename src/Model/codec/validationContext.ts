@@ -13,7 +13,7 @@ import type { FieldAttributes } from "../shape/annotations.ts"
 import { convertAlways } from "../shape/fieldConverter.ts"
 import { type ModelLike, modelTypeId, nestedModel, validationTypeId } from "../shape/variants.ts"
 import { compileParsers } from "./compiledParsers.ts"
-import { type FieldProblem, problemsOf } from "./issues.ts"
+import { type FieldProblem, problemsOf } from "./fieldProblems.ts"
 import { ownIn } from "./ownNames.ts"
 
 /** The state of a validation run at one path: the running fiber, the path, and the problems so far. */

@@ -21,8 +21,8 @@ import {
   objectOf,
   parserOf
 } from "../codec/decoder.ts"
+import { type FieldProblem, problemsOf } from "../codec/fieldProblems.ts"
 import * as iso from "../codec/iso.ts"
-import { type FieldProblem, problemsOf } from "../codec/issues.ts"
 import { absentValue, objectFactoryOf } from "../codec/literal.ts"
 import { ownIn } from "../codec/ownNames.ts"
 import * as Temporal from "../codec/temporal.ts"

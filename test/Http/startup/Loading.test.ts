@@ -24,7 +24,7 @@ describe("a program that serves documents", () => {
   it.effect.each<[what: string, modules: ReadonlyArray<string>]>([
     ["none", []],
     ["expand", ["expansion/budget", "expansion/expansion", "expansion/page", "expansion/referring"]],
-    ["many", ["many/items", "many/manyWrites", "many/writes"]],
+    ["many", ["many/handlers", "many/items", "many/writes"]],
     ["history", ["history/historyHandlers"]],
     ["deleted", ["history/deletedHandlers"]],
     ["tables", ["response/tables"]],

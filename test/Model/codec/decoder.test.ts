@@ -4,7 +4,7 @@ import * as SchemaParser from "effect/SchemaParser"
 import { Model, Validator } from "../../../src/index.ts"
 import { compileDecoder, invalid } from "../../../src/Model/codec/decoder.ts"
 import { bodyDecoder } from "../../../src/Model/codec/explainer.ts"
-import { problemsOf } from "../../../src/Model/codec/issues.ts"
+import { problemsOf } from "../../../src/Model/codec/fieldProblems.ts"
 
 class Part extends Model.Class<Part>()("Part", {
   width: Schema.Finite.pipe(Validator.min(0)),

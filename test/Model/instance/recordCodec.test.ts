@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Cause, DateTime, Effect, Exit, Option, Schema, SchemaGetter } from "effect"
 import * as SchemaParser from "effect/SchemaParser"
 import { isDeepStrictEqual } from "node:util"
-import { problemsOf } from "../../../src/Model/codec/issues.ts"
+import { problemsOf } from "../../../src/Model/codec/fieldProblems.ts"
 import { Marshaller, Model, Validator } from "../../../src/Model/index.ts"
 import { recordDecoder, recordEncoder } from "../../../src/Model/instance/recordCodec.ts"
 

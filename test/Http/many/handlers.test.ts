@@ -5,7 +5,7 @@ import { KernelEngine, Model, type Query, Resource, Role } from "../../../src/in
 import { sendTo } from "../../support/rest.ts"
 import { storeMatrix } from "../../support/storeMatrix.ts"
 import { shop } from "../../support/tokens.ts"
-import { manyWritesContract } from "./manyWrites.contract.ts"
+import { manyWritesContract } from "./handlers.contract.ts"
 
 storeMatrix(manyWritesContract)
 

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Schema } from "effect"
 import type { IncomingMessage } from "node:http"
 import * as KernelConfig from "../../../src/Http/KernelConfig.ts"
-import { makeClientAddress } from "../../../src/Http/server/clientAddress.ts"
+import { makeClientAddress } from "../../../src/Http/server/forwardedAddress.ts"
 import { oneOf, upTo } from "../../support/choices.ts"
 import { threadTime } from "../../support/turns.ts"
 
