@@ -1,6 +1,6 @@
 /** The tools of an MCP server, as the OpenAPI document describes its operations. */
 import * as Schema from "effect/Schema"
-import { modelTypeId } from "../../Model/internal.ts"
+import { fileFieldsOf, modelTypeId } from "../../Model/internal.ts"
 import { schemaOf } from "../description/operationEndpoint.ts"
 import type { Part } from "../description/operationOptions.ts"
 import { rawOf } from "../description/raw.ts"
@@ -75,8 +75,8 @@ export const toolsNamed = (
 }
 
 /**
- * Whether names have tools, each of a name of its own, as is seen without the document: they name resources, standard endpoints, or
- * calls in JSON. For other names the document has to say so.
+ * Whether names have tools, each of a name of its own, as is seen without the document: they name resources without
+ * files, standard endpoints, or calls in JSON. For other names the document has to say so.
  */
 export const hasToolsPlainly = (registrations: ReadonlyArray<Registration>, names: ReadonlyArray<string>): boolean => {
   const plain = new Set(registrations.flatMap((one) => {
@@ -85,7 +85,10 @@ export const hasToolsPlainly = (registrations: ReadonlyArray<Registration>, name
       History.parameterOf(options) === undefined && isPlainJson(options.payload) && isPlainJson(options.success)
     )
     const own = [...endpoints.filter((name) => name !== "changes"), ...calls.map(({ name }) => name)]
-    return [...own.map((name) => `${one.name}.${name}`), ...own.some((name) => !besides.has(name)) ? [one.name] : []]
+    // A registration has the operations of its files, too.
+    const isWhole = own.some((name) => !besides.has(name)) &&
+      (one._tag === "Service" || fileFieldsOf(one.model).length === 0)
+    return [...own.map((name) => `${one.name}.${name}`), ...isWhole ? [one.name] : []]
   }))
   const prefixes = registrations.map(({ name }) => `${toolName(name)}_`)
   const areApart = prefixes.every((one, i) => prefixes.every((other, k) => i === k || !other.startsWith(one)))
@@ -121,11 +124,15 @@ const toolOf = (
   const body = nodeOf(nodeOf(operation["requestBody"])["content"])
   const answers = Object.entries(nodeOf(operation["responses"])).filter(([status]) => status.startsWith("2"))
     .map(([status, response]) => ({ status, content: nodeOf(resolved(response)["content"]) }))
+  // What is asked by HEAD is in headers, and its route is that of GET.
+  if (method === "head") return undefined
   // Streams and files are no results of a tool.
   if (answers.some(({ content }) => isOther(content))) return undefined
   if (Object.keys(body).length > 0 && !isJson(body)) return undefined
   const results = answers.flatMap(({ content }) => isJson(content) ? [schemaIn(content)] : [])
   const parameters = listOf(operation["parameters"]).map(resolved)
+  // A resumable upload goes by headers that are no arguments.
+  if (parameters.some(({ name }) => name === "Tus-Resumable")) return undefined
   const fields = fieldsOfItems(document, results)
   const args = distinct([
     ...parameters.flatMap((one) => argumentOf(one, fields)),

@@ -4,6 +4,7 @@ import { ConfigProvider, Deferred, Effect, Fiber, Redacted, Schema } from "effec
 import { HttpEffect, HttpServerResponse } from "effect/http"
 import { TestClock } from "effect/testing"
 import { Authenticated, KernelEngine, Model, Resource, Role, Service } from "../../../src/index.ts"
+import { Photo } from "../../support/filesModel.ts"
 import { connecting, posting, sessionOf } from "../../support/mcpClient.ts"
 
 class Product extends Model.Class<Product>()("Product", {
@@ -404,6 +405,15 @@ describe("An MCP server", () => {
         env: { APPKERNEL_OVERLOAD_MAX_REQUESTS_PER_ROUTE: "1" }
       })))
     ))
+
+  it.effect("serves a registration whose files come in resumable uploads", () =>
+    Effect.gen(function*() {
+      const engine = KernelEngine.make("pictures").register(Photo, { methods, files: { resumable: true } })
+      const { baseUrl } = yield* engine.enableMcp({ expose: ["photos"] }).test()
+      const { call } = yield* sessionOf(`${baseUrl}/mcp`)
+      assert.isFalse((yield* call("photos_create", { body: { id: "a", title: "A" } })).isError)
+      assert.isFalse((yield* call("photos_get", { id: "a" })).isError)
+    }))
 
   it.effect("is no part of a service that exposes what is not there", () =>
     Effect.gen(function*() {

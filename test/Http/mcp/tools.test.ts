@@ -22,7 +22,7 @@ const Prints = Service.describe("Prints")
 
 const api = KernelApi.make("shop")
   .register(Orders, { many: ["PUT", "PATCH", "DELETE"], tables: true })
-  .register(Photo, { methods })
+  .register(Photo, { methods, files: { resumable: true } })
   .register(Prints)
 
 const { registrations } = api
@@ -39,7 +39,6 @@ describe("The tools of an MCP server", () => {
     const names = [
       ...ids.filter((id) => !ofFiles.includes(id)),
       "orders",
-      "photos",
       "prints",
       "orders.none",
       "none"
@@ -48,7 +47,18 @@ describe("The tools of an MCP server", () => {
       assert.strictEqual(hasToolsPlainly(registrations, [name]), toolsNamed(all, name).length > 0, name)
     }
     assert.isFalse(hasToolsPlainly(registrations, ofFiles))
+    assert.isFalse(hasToolsPlainly(registrations, ["photos"]))
     assert.isFalse(hasToolsPlainly(registrations, ["orders.list", "prints.print"]))
+  })
+
+  it("are there for the files of a registration, without those that come in resumable uploads", () => {
+    const names = toolsNamed(toolsOf(OpenApi.make(api, { title: "Shop", version: "1" })), "photos")
+    assert.deepStrictEqual(names.map(({ name }) => name).filter((name) => /picture|pages/u.test(name)), [
+      "photos_patch_picture_delete",
+      "photos_get_picture_address",
+      "photos_patch_pages_delete",
+      "photos_get_pages_address"
+    ])
   })
 
   it("are not there for what is a parameter of a standard endpoint", () => {
