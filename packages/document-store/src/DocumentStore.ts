@@ -62,15 +62,12 @@ export class DocumentStore extends Context.Service<DocumentStore, {
   /** Finds the document with this `_id`, if it matches the filter. Returns `undefined` if there is none. */
   readonly findById: FindById
   /** Finds the matching documents. All are held in memory, so bound their number by `limit`, or use `stream`. */
-  readonly find: (
-    collection: string,
-    options: TakeOptions
-  ) => Effect.Effect<ReadonlyArray<Document>, ReadError>
+  readonly find: Find<ReadonlyArray<Document>>
   /**
    * Returns the documents of {@link find} and the exact number of all matching documents. Both are from one snapshot if the
    * store supports it. Otherwise a write may happen between the two reads.
    */
-  readonly findAndCount: (collection: string, options: TakeOptions) => Effect.Effect<Counted, ReadError>
+  readonly findAndCount: Find<Counted>
   /** Streams the matching documents. They are read as the stream is pulled. */
   readonly stream: (collection: string, options: StreamOptions) => Stream.Stream<Document, ReadError>
   /** Counts the matching documents, exactly. */
@@ -255,4 +252,20 @@ export interface FindById {
    * the effect would fail. A store that has to wait for its documents does not have it.
    */
   readonly atOnce?: ((collection: string, id: unknown) => Document | undefined) | undefined
+}
+
+/**
+ * Finds the documents that match a filter.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Find<Found> {
+  (collection: string, options: TakeOptions): Effect.Effect<Found, ReadError>
+  /**
+   * Finds them without a fiber, as the effect does outside of transactions. `now` is the current time in milliseconds. Returns
+   * `undefined` where the effect would fail, or would let other fibers run; `take` may have got documents then. A store that has to
+   * wait for its documents does not have it.
+   */
+  readonly atOnce?: ((collection: string, options: TakeOptions, now: number) => Found | undefined) | undefined
 }

@@ -1,6 +1,6 @@
 /**
- * Answers that are made without a fiber: those to plain requests for one document, which wait for nothing. Whatever these depend on
- * has a second form here; what has none leaves the request to its fiber.
+ * Answers that are made without a fiber: those to plain requests for one document or a page, which wait for nothing. Whatever these
+ * depend on has a second form here; what has none leaves the request to its fiber.
  */
 import type * as Clock from "effect/Clock"
 import type * as Effect from "effect/Effect"
@@ -13,6 +13,8 @@ interface PlainRequest {
   /** The pattern of its route. */
   readonly route: string
   readonly params: { readonly [name: string]: string | undefined }
+  /** The parameters of the query. */
+  readonly parameters: { readonly [name: string]: string | ReadonlyArray<string> }
   /** The clock of the server's fiber. */
   readonly clock: Clock.Clock
 }
@@ -46,8 +48,8 @@ export const atOnceOf = (handler: object): AtOnce | undefined => known.get(handl
 
 const known = new WeakMap<object, AtOnce>()
 
-/** Segments without escapes, and without those that have a meaning. */
-const plainPath = /^(?:\/[\w-][\w.~-]*)+$/u
+/** Segments without escapes, and without those that have a meaning. A query has no other escapes than of ASCII. */
+const plainPath = /^(?:\/[\w-][\w.~-]*)+(?:\?(?:[\w.~!$'()*+,:=&@/<>[\]-]|%[0-7][\da-fA-F])*)?$/u
 
 /** What no route of a document reads, or what the stages read that answer at once. */
 const plainHeaders: ReadonlySet<string> = new Set([

@@ -67,9 +67,10 @@ export const readRoutes = (
   readonly embeddable: Embeddable
 } => {
   const context = readContext(resource, repository, representations, surroundings)
+  const readQuery = urlQueryOf(context)
   return {
     embeddable: context,
-    list: listRoute(context),
+    list: withAtOnce(listRoute(context, listQueryOf(context, readQuery)), listAtOnce(context, readQuery)),
     get: withAtOnce(getRoute(context), getAtOnce(context)),
     aggregate: aggregateRoute(context),
     changes: changesRouteOf(context)
@@ -209,14 +210,14 @@ export const getRoute = (context: ReadContext): ResponseEffect => {
 
 /** {@link getRoute} for plain requests; `undefined` if it needs a fiber: for hooks, for the caller, or for the store. */
 const getAtOnce = ({ after, before, documents, model, representations }: ReadContext): AtOnce | undefined => {
-  const { findAtOnce } = documents
+  const { atOnce } = documents
   const { forAll } = representations
-  if (findAtOnce === undefined || forAll === undefined || before !== undefined || after !== undefined) return undefined
+  if (atOnce === undefined || forAll === undefined || before !== undefined || after !== undefined) return undefined
   const { parse } = identifierOf(model)
   const responseOf = plainDocumentResponses(model)
-  return ({ clock, params }) => {
-    const id = parse(params["id"] ?? "")
-    const document = id === undefined ? undefined : findAtOnce(id)
+  return ({ clock, parameters, params }) => {
+    const id = Object.keys(parameters).length === 0 ? parse(params["id"] ?? "") : undefined
+    const document = id === undefined ? undefined : atOnce.findById(id)
     return document && responseOf(forAll, document, clock)
   }
 }
@@ -247,9 +248,12 @@ export type ListQuery = (
   fiber: RequestFiber
 ) => ReturnType<ReturnType<typeof UrlQuery.make>>
 
+/** Reads the parameters of a list. */
+const urlQueryOf = ({ cursors, limits, view }: ReadContext) => UrlQuery.make(view.model, limits, cursors)
+
 /** Reads the parameters of a list for the caller of the fiber's request. */
-export const listQueryOf = ({ cursors, limits, model, view }: ReadContext): ListQuery => {
-  const read = UrlQuery.make(view.model, limits, cursors)
+export const listQueryOf = (context: ReadContext, read = urlQueryOf(context)): ListQuery => {
+  const { model, view } = context
   return (parameters, fiber) => read(parameters, namingOf(model, view.of(fiber).partlyHidden))
 }
 
@@ -338,7 +342,7 @@ const pageHandler = (context: ReadContext, readQuery: ListQuery) => {
         }
         const links = linksOf(path, parameters, query, page, total)
         const headers = {
-          ...total === undefined ? undefined : { "x-total-count": String(total) },
+          ...totalHeaders(total),
           ...first === undefined ? undefined : { "x-unreadable-count": String(unreadable.length) }
         }
         const written = Effect.sync(() => items.finish(links, headers))
@@ -382,6 +386,43 @@ const pageHandler = (context: ReadContext, readQuery: ListQuery) => {
     )
   }
 }
+
+/** {@link listRoute} for plain requests for a page that the store reads at once. */
+const listAtOnce = (context: ReadContext, readQuery: ReturnType<typeof urlQueryOf>): AtOnce | undefined => {
+  const { after, before, documents: { atOnce }, limits, lists, path, representations: { forAll } } = context
+  if (atOnce === undefined || forAll === undefined || before !== undefined || after !== undefined) return undefined
+  if (context.tableOptions !== undefined || forAll.linksDependOnDocument) return undefined
+  let untried = 0
+  return ({ clock, parameters }) => {
+    if (untried > 0) {
+      untried -= 1
+      return undefined
+    }
+    // A native query may search by distance, which is not counted.
+    const read = parameters["query"] === undefined ? readQuery(parameters) : undefined
+    if (read === undefined || Result.isFailure(read)) return undefined
+    const query = read.success
+    if (query.count === "estimated" || query.expand !== undefined) return undefined
+    const items = lists.begin(limits.maxPageBytes)
+    const page = new StaticPage(query, forAll.wiresOf(query.fields), items, false)
+    const options = { ...query.find, take: page.take }
+    const now = clock.currentTimeMillisUnsafe()
+    const found = query.count === "none"
+      ? atOnce.find(options, now) && { total: undefined }
+      : atOnce.findAndCount(options, now)
+    if (found === undefined || page.ended !== undefined || page.unreadable.length > 0) {
+      untried = untriedAfter
+      return undefined
+    }
+    const { total } = found
+    return items.finish(linksOf(path, parameters, query, page, total), totalHeaders(total))
+  }
+}
+
+/** A page that can't be had at once is read again in a fiber. Since the next ones are often like it, so many are not tried. */
+const untriedAfter = 32
+
+const totalHeaders = (total: number | undefined) => total === undefined ? undefined : { "x-total-count": String(total) }
 
 /** The links to the page and its neighbours. */
 const linksOf = (

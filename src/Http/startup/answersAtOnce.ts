@@ -24,8 +24,8 @@ export const answerAtOnce = Effect.fnUntraced(function*(service: ServiceSurround
         if (!isPlain(message) || response.destroyed) return false
         const found = find(message.url ?? "")
         if (found?.handler.atOnce === undefined) return false
-        const { handler: { atOnce, route }, params } = found
-        const request = { message, route: route.path, params, clock }
+        const { handler: { atOnce, route }, params, searchParams: parameters } = found
+        const request = { message, route: route.path, params, parameters, clock }
         // What a model computes may throw. In a fiber that is a 500.
         const answer = Result.getOrUndefined(Result.try(() => atOnce(request)))
         if (answer === undefined) return false

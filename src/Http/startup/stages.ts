@@ -14,6 +14,7 @@ import { folded, foldedAtOnce, type Stage } from "../../internal/stages.ts"
 import { textOfKey } from "../../internal/texts.ts"
 import type { DocumentStore } from "../../Repository/DocumentStore.ts"
 import { type AtOnce, atOnceOf, unchanged } from "../request/atOnce.ts"
+import { hasMoreFields } from "../request/fieldCount.ts"
 import { askedByBody } from "../response/askedByBody.ts"
 import { cached } from "../response/caching.ts"
 import { withCors } from "../routes/cors.ts"
@@ -145,7 +146,11 @@ export const serviceStages: ReadonlyArray<Stage<ServiceSurroundings, Serving, At
     before: { "layers of use": "their failures become responses" },
     wrap: (service) => pure((next) => routed(next, service)),
     // The route is found before.
-    atOnce: () => unchanged
+    atOnce: ({ limits: { maxFields } }) => (inner) => (request) => {
+      const { url = "" } = request.message
+      const query = url.indexOf("?")
+      return query >= 0 && hasMoreFields(url, maxFields, query + 1) ? undefined : inner(request)
+    }
   },
   {
     name: "layers of use",

@@ -108,7 +108,7 @@ export const authorized = (
   })
   return collectionOfRunner({
     // Who reads without a fiber has no caller.
-    findAtOnce: all.findAtOnce,
+    atOnce: all.atOnce,
     run: (operation) =>
       Effect.withFiber((fiber) => {
         const decision = fiber.getRef(AccessDecision)

@@ -100,7 +100,7 @@ const withStoreOptions = (
   { modelName: collection }: ModelLike,
   options: StoreOptions | undefined
 ): Runner => ({
-  findAtOnce: options === undefined ? runner.findAtOnce : undefined,
+  atOnce: options === undefined ? runner.atOnce : undefined,
   run: (operation) => {
     const isPartOfWrite = (operation.scope?.privilege ?? "read") !== "read"
     if (options === undefined && !isPartOfWrite) return runner.run(operation)

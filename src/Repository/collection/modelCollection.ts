@@ -12,6 +12,7 @@ import * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 import type { ValidationException } from "../../Model/ModelError.ts"
 import type {
+  Counted,
   Document,
   DocumentStore,
   Filter,
@@ -150,8 +151,15 @@ export type StreamOperation = Aggregation | CollectionOperation<"stream">
 export interface Runner {
   readonly run: <N extends Name>(operation: CollectionOperation<N>) => Outcome<N>
   readonly runStream: (operation: StreamOperation) => Stream.Stream<Document, ReadError>
-  /** `FindById.atOnce` of the store, where nothing that the operation meets before it adds anything. */
-  readonly findAtOnce?: ((id: unknown) => Document | undefined) | undefined
+  /** What the store reads without a fiber, where nothing that the operations meet before it adds anything. */
+  readonly atOnce?: ReadsAtOnce | undefined
+}
+
+/** `atOnce` of the store's operations. */
+export interface ReadsAtOnce {
+  readonly findById: (id: unknown) => Document | undefined
+  readonly find: (options: TakeOptions, now: number) => ReadonlyArray<Document> | undefined
+  readonly findAndCount: (options: TakeOptions, now: number) => Counted | undefined
 }
 
 /** What belongs to a caller without an operation on documents: what their row filters say, and their audit log. */
@@ -171,12 +179,12 @@ export type ModelCollection = ReturnType<typeof collectionOfRunner>
 
 /** The collection, with methods for reads and inserts. */
 export const collectionOfRunner = (
-  { findAtOnce, run, runStream }: Runner,
+  { atOnce, run, runStream }: Runner,
   { isLimited, note = unnoted, statesOf }: Limits = noLimits
 ) => ({
   run,
   runStream,
-  findAtOnce,
+  atOnce,
   note,
   isLimited,
   statesOf,

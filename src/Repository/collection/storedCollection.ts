@@ -3,7 +3,7 @@ import { conjunctionOf, fallibleLast, fallibleMatchesLast, storeOperations } fro
 import { isDocument } from "@appkernel/mql/values"
 import { type ModelLike, someFieldIn, versionsTypeId, type ViewOf, viewTypeId } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
-import type { Document, DocumentStore, Filter } from "../DocumentStore.ts"
+import type { Document, DocumentStore, Filter, TakeOptions } from "../DocumentStore.ts"
 import {
   type Aggregation,
   type CollectionOperation,
@@ -77,9 +77,14 @@ export const storeRunner = (
     if (filter !== undefined) marked(filter, given === undefined ? conditions : [...conditions, given])
     return stages
   }
-  const { atOnce } = store.findById
+  const [findById, find, findAndCount] = [store.findById.atOnce, store.find.atOnce, store.findAndCount.atOnce]
+  const wholly = (options: TakeOptions): TakeOptions => ({ ...options, filter: whole({ filter: options.filter }) })
   const runner: Runner = {
-    findAtOnce: atOnce && ((id) => atOnce(collection, id)),
+    atOnce: findById && find && findAndCount && {
+      findById: (id) => findById(collection, id),
+      find: (options, now) => find(collection, wholly(options), now),
+      findAndCount: (options, now) => findAndCount(collection, wholly(options), now)
+    },
     run: (operation) => handlers[operation.name](operation),
     runStream: (operation) =>
       operation.name === "stream"

@@ -11,6 +11,7 @@ import type * as Model from "../../Model/Model.ts"
 import type { ModelError } from "../../Model/ModelError.ts"
 import type { ChangeStreams } from "../changes/changeEvents.ts"
 import { AccessDecision, type Privilege, type RowFilters } from "../collection/accessDecision.ts"
+import type { ReadsAtOnce } from "../collection/modelCollection.ts"
 import type { Deleted } from "../collection/softDeleteTypes.ts"
 import type { Counted, Document, ReadOptions, StreamOptions, TakeOptions } from "../DocumentStore.ts"
 import type {
@@ -32,10 +33,10 @@ export interface DocumentReads {
     options?: ReadOptions & { readonly privilege?: Privilege | undefined }
   ) => Effect.Effect<Document | undefined, ReadError>
   /**
-   * `findById` without a fiber, for who has no caller, no transaction, no options of the store, and neither a tracer nor metrics.
-   * `undefined` where it can't be: the repository adds something to the read, or the store waits for its documents.
+   * Reads without a fiber, for who has no caller, no transaction, no options of the store, and neither a tracer nor metrics.
+   * `undefined` where they can't be: the repository adds something to the reads, or the store waits for its documents.
    */
-  readonly findAtOnce: ((id: unknown) => Document | undefined) | undefined
+  readonly atOnce: ReadsAtOnce | undefined
   /** Whether the caller has row filters. The answer that an identifier is taken would then reveal hidden documents. */
   readonly isLimited: Effect.Effect<boolean, ReadError>
   readonly estimatedCount: Effect.Effect<number, ReadError>
@@ -117,7 +118,7 @@ export interface DocumentRead {
   readonly filters: RowFilters | undefined
 }
 
-/** Whether nothing around the current fiber has a part in what `findAtOnce` reads. */
+/** Whether nothing around the current fiber has a part in what `atOnce` reads. */
 export const mayFindAtOnce: Effect.Effect<boolean> = Effect.withFiber((fiber) =>
   Effect.succeed(
     !fiber.getRef(CountsOperations) && fiber.getRef(Tracer.Tracer) === Tracer.nativeTracer &&

@@ -83,6 +83,7 @@ export const makeReads = <M extends Model.Any>(
 export const makeDocumentReads = (model: Model.Any, documents: ModelCollection, scope?: Scope): DocumentReads => {
   const collection = model.modelName
   const storedId = storedIdOf(model)
+  const atOnce = scope === undefined ? documents.atOnce : undefined
   return {
     findById: instrumented(
       "findDocumentById",
@@ -90,9 +91,7 @@ export const makeDocumentReads = (model: Model.Any, documents: ModelCollection, 
       (id, options) =>
         documents.findById(storedId(id), scope === undefined ? options : { ...options, ...scope }, options)
     ),
-    findAtOnce: documents.findAtOnce && scope === undefined
-      ? (id) => documents.findAtOnce?.(storedId(id))
-      : undefined,
+    atOnce: atOnce && { ...atOnce, findById: (id) => atOnce.findById(storedId(id)) },
     isLimited: documents.isLimited(),
     estimatedCount: Effect.suspend(
       instrumented("estimatedCount", collection, () => documents.estimatedCount(scope))

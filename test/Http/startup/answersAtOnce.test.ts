@@ -87,7 +87,9 @@ class Note extends Model.Class<Note>()("Note", { id: Model.id(), note: Schema.St
 
 const methods = ["GET", "POST", "PATCH"] as const
 
-describe("A plain request for one document", () => {
+let pagesAtOnce = 0
+
+describe("A plain request for one document or a page", () => {
   const engine = KernelEngine.make("identified")
     .register(Count, { methods })
     .register(Crate, { methods })
@@ -160,7 +162,29 @@ describe("A plain request for one document", () => {
       ["/texts/./a", "GET", "", false],
       ["/other/../texts/a", "GET", "", false],
       ["/Texts/a", "GET", "", false],
-      ["/texts", "GET", "", false],
+      ["/texts", "GET", "", true],
+      ["/texts/", "GET", "", false],
+      ["/texts?", "GET", "", true],
+      ["/texts?page=2&page_size=3&sort_by=-note&fields=id", "GET", "", true],
+      ["/texts?id:[a,b]&note=<b&count=none", "GET", "", true],
+      ["/texts?cursor=", "GET", "", true],
+      ["/texts?id=%61+b&note=~%2B", "GET", "", true],
+      ["/texts?id=%C3%A4", "GET", "", false],
+      ["/texts?id=%zz", "GET", "", false],
+      ["/texts?id=%", "GET", "", false],
+      ["/texts?id=a;b", "GET", "", false],
+      ["/texts?id=a#b", "GET", "", false],
+      ["/texts?none=1", "GET", "", false],
+      ["/texts?page=0", "GET", "", false],
+      ["/texts?count=estimated", "GET", "", false],
+      ["/texts?query={}", "GET", "", false],
+      ["/texts?query=%7B%7D", "GET", "", false],
+      [`/texts?${"id=a&".repeat(2_000)}`, "GET", "", false],
+      ["/texts?page_size=2", "QUERY", "", false],
+      ["/texts?page_size=2", "HEAD", "", false],
+      ["/texts?page_size=2", "GET", "accept: text/csv\r\n", false],
+      ["/texts/a?", "GET", "", true],
+      ["/texts/a?fields=id", "GET", "", false],
       ["/texts/schema", "GET", "", false],
       ["/texts/none", "GET", "", false],
       ["*", "OPTIONS", "", false],
@@ -205,9 +229,10 @@ describe("A plain request for one document", () => {
           yield* answerTo("/texts/a", true, { headers })
           yield* answerTo("/texts/a", false, { headers })
         }
-        assert.deepStrictEqual(noted, [true, false, true, false, true, false])
-        assert.lengthOf(entries, 6)
-        for (let i = 0; i < 6; i += 2) {
+        for (const isPlain of [true, false]) yield* answerTo("/texts?page_size=1", isPlain)
+        assert.deepStrictEqual(noted, [true, false, true, false, true, false, true, false])
+        assert.lengthOf(entries, 8)
+        for (let i = 0; i < 8; i += 2) {
           const [plain, other] = entries.slice(i, i + 2)
           for (const { duration, time } of [plain!, other!]) {
             assert.isAtLeast(duration, 0)
@@ -217,8 +242,71 @@ describe("A plain request for one document", () => {
           else assert.notStrictEqual(plain?.requestId, other?.requestId)
           const same = { duration: 0, time: 0, requestId: "" }
           assert.deepStrictEqual({ ...plain, ...same }, { ...other, ...same })
-          assert.deepInclude(plain, { method: "GET", route: "/texts/:id", status: 200, subject: undefined })
+          const route = i < 6 ? "/texts/:id" : "/texts"
+          assert.deepInclude(plain, { method: "GET", route, status: 200, subject: undefined })
         }
+      }).pipe(Effect.scoped))
+
+    const words = ["a", "b", "é", "x y", ""]
+    const some = (...values: ReadonlyArray<string>) => Arbitrary.schema(Schema.Literals(values))
+    const parameter = some(...(
+      "page=1 page=2 page=99 page_size=1 page_size=3 page_size=0 count=none count=exact cursor= sort_by=note sort_by=-note,id " +
+      "sort_order=DESC fields=note fields=id,note fields=none fields= note=a note=>a note=a..b note:[a,b] note=~a note=! id=p1 " +
+      "id:[p1,p3] logic=OR note & none=1 created=>2020-01-01 created=%3E2020-01-01T00:00:00 note=x+y note=x%20y note=%C3%A9"
+    ).split(" "))
+
+    it.effect.prop(
+      "has the bytes of an answer in a fiber, as a page of any parameters after any writes",
+      [Arbitrary.array(parameter, { maxLength: 4 }), Arbitrary.array(some(...words), { maxLength: 5 })],
+      ([parameters, notes]) =>
+        Effect.gen(function*() {
+          const repository = yield* Repository.for(Text)
+          yield* repository.deleteMany(($) => $.id.notEquals(""))
+          for (const [i, note] of notes.entries()) yield* repository.insert(new Text({ id: `p${i}`, note }))
+          if (notes.length > 2) yield* repository.updateOne(($) => $.id.equals("p1"), ($) => [$.note.set("c")])
+          const target = `/texts${parameters.length === 0 ? "" : `?${parameters.join("&")}`}`
+          const noted = yield* noting
+          for (let i = 0; i < 3; i++) {
+            const plain = yield* answerTo(target, true)
+            if (noted.includes(true)) pagesAtOnce += 1
+            assert.strictEqual(plain, yield* answerTo(target, false))
+            // The same again, next to a page behind it on the connection.
+            const both = yield* answersTo([requestOf(target, true), requestOf(target, false)])
+            assert.strictEqual(both.split("HTTP/1.1 ").length, 3)
+          }
+        }).pipe(Effect.scoped),
+      { arbitrary: { runs: 60 } }
+    )
+
+    it.effect("is answered at once for many of such pages", () => Effect.sync(() => assert.isAbove(pagesAtOnce, 20)))
+
+    it.effect("begins again in a fiber as a page that is long, or that takes long, and then so do some others", () =>
+      Effect.gen(function*() {
+        const repository = yield* Repository.for(Code)
+        const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+        const ids = [...letters].flatMap((a) => [...letters].flatMap((b) => [...letters].map((c) => a + b + c)))
+        yield* repository.bulkInsert(ids.map((id) => new Code({ id, note: "x".repeat(20) })))
+        const noted = yield* noting
+        const isAtOnce = (target: string) =>
+          Effect.gen(function*() {
+            noted.length = 0
+            const plain = yield* answerTo(target, true)
+            const [isAtOnce] = noted
+            assert.strictEqual(plain, yield* answerTo(target, false))
+            return isAtOnce
+          })
+        const others = Effect.gen(function*() {
+          for (let i = 0;; i++) if (yield* isAtOnce("/codes?page_size=2")) return i
+        })
+        assert.strictEqual(yield* others, 0)
+        assert.isFalse(yield* isAtOnce("/codes?note=~y"))
+        assert.strictEqual(yield* others, 32)
+        yield* repository.deleteMany(($) => $.id.notEquals(""))
+        yield* repository.bulkInsert(ids.slice(0, 100).map((id) => new Code({ id, note: "x".repeat(4_000) })))
+        assert.isTrue(yield* isAtOnce("/codes?page_size=50"))
+        assert.isFalse(yield* isAtOnce("/codes?page_size=100"))
+        assert.strictEqual(yield* others, 32)
+        yield* repository.deleteMany(($) => $.id.notEquals(""))
       }).pipe(Effect.scoped))
 
     const Step = Schema.Struct({
@@ -368,9 +456,10 @@ describe("A plain request for one document", () => {
           const inserted = yield* Effect.option(repository.insert({ id: "one", value }))
           if (inserted._tag === "None") return
           const noted = yield* noting
-          const plain = yield* answerTo(`/${name}/one`, true)
-          assert.strictEqual(plain, yield* answerTo(`/${name}/one`, false))
-          assert.deepStrictEqual(noted, [true, false])
+          for (const target of [`/${name}/one`, `/${name}`, `/${name}?fields=value`]) {
+            assert.strictEqual(yield* answerTo(target, true), yield* answerTo(target, false))
+          }
+          assert.deepStrictEqual(noted, [true, false, true, false, true, false])
         }).pipe(
           Effect.scoped,
           Effect.ensuring(Effect.ignore(Effect.flatMap(Repository.for(model), (all) => all.deleteById("one"))))
@@ -443,11 +532,14 @@ describe("A stage", () => {
           (text) => /"result":"([^"]+)"/u.exec(text)?.[1]
         )
         noted.length = 0
-        const [plain, other] = [yield* answerTo(`/notes/${created}`, true), yield* answerTo(`/notes/${created}`, false)]
-        assert.match(plain, /^HTTP\/1\.1 200 OK\r\n[^]*"note":"a"/u)
-        assert.deepStrictEqual(noted, [isAtOnce, false])
-        const withoutRate = (text: string) => text.replaceAll(/^ratelimit.*$/gimu, "")
-        assert.strictEqual(withoutRate(plain), withoutRate(other))
+        for (const target of [`/notes/${created}`, "/notes?page_size=2"]) {
+          noted.length = 0
+          const [plain, other] = [yield* answerTo(target, true), yield* answerTo(target, false)]
+          assert.match(plain, /^HTTP\/1\.1 200 OK\r\n[^]*"note":"a"/u)
+          assert.deepStrictEqual(noted, [isAtOnce, false])
+          const withoutRate = (text: string) => text.replaceAll(/^ratelimit.*$/gimu, "")
+          assert.strictEqual(withoutRate(plain), withoutRate(other))
+        }
       }).pipe(
         Effect.scoped,
         Effect.provide(asLaunched(

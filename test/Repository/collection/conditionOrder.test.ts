@@ -17,7 +17,7 @@ const rows = holdingRowFilters({ owner: "ann" }, [{ owner: "ann" }])
 const failing = { kind: "plain", $expr: { $toInt: "$owner" } }
 
 // It runs no operation.
-const { pipeline, whole } = storeRunner(Note, { findById: {} } as never, withDefaults(Note))
+const { pipeline, whole } = storeRunner(Note, { findById: {}, find: {}, findAndCount: {} } as never, withDefaults(Note))
 
 it("keeps what callers ask for after the other conditions where fields have defaults", () => {
   const order = filterOrderOf(whole({ conditions: [{ deleted: null }], filter: fallibleLast(failing) }))

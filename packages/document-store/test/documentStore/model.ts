@@ -291,6 +291,12 @@ const query: Some<Step["query"]> = either<Step["query"]>(
         const expected = (isLast ? found.toReversed() : found).slice(skip, skip + limit)
         const options = { filter: condition.filter, sort: sortOf(isLast), skip, limit }
         assert.deepStrictEqual(yield* store.find(name, options), expected, `find after ${where}`)
+        const counted = { documents: expected, total: found.length }
+        assert.deepStrictEqual(yield* store.findAndCount(name, options), counted, `findAndCount after ${where}`)
+        const { find: { atOnce: find }, findAndCount: { atOnce: findAndCount } } = store
+        if (find === undefined || findAndCount === undefined) return
+        assert.deepStrictEqual(find(name, options, 0), expected, `find.atOnce after ${where}`)
+        assert.deepStrictEqual(findAndCount(name, options, 0), counted, `findAndCount.atOnce after ${where}`)
       })
   ),
   Arbitrary.map(condition, (condition) =>

@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Decimal128, Long, ObjectId, UUID } from "bson"
 import { Effect, Stream } from "effect"
-import type { Document, FindOptions, Sort } from "../../src/DocumentStore.ts"
+import type { Document, FindOptions, Sort, TakeOptions } from "../../src/DocumentStore.ts"
 import { collectionOf, day, idsOf, type Tests } from "./collection.ts"
 
 /** What is read, in which order, and how much of it. */
@@ -40,6 +40,51 @@ export const readContract = (it: Tests) => {
         assert.deepStrictEqual(atOnce(name, "a"), { _id: "a", n: 1 })
       }))
       assert.deepStrictEqual(atOnce(name, "a"), { _id: "a", n: 2 })
+    }))
+
+  it.effect("finds documents without a fiber, if it can: what is committed, and nothing where the effect would fail or wait", () =>
+    Effect.gen(function*() {
+      const { name, store } = yield* collectionOf([])
+      const { find: { atOnce: find }, findAndCount: { atOnce: findAndCount } } = store
+      if (find === undefined || findAndCount === undefined) return
+      yield* store.insertMany(name, Array.from({ length: 20_000 }, (_, i) => ({ _id: i, n: i % 2 })))
+      const all: ReadonlyArray<TakeOptions> = [
+        { filter: { _id: { $lt: 100 } }, limit: 3, sort: { _id: 1 } },
+        { filter: { _id: { $lt: 100 } }, limit: 3, sort: { n: 1, _id: 1 } },
+        { filter: { _id: { $lt: 5 } }, skip: 1, limit: 2, sort: { _id: -1 } },
+        { filter: { _id: 7 }, projection: { n: 1 } },
+        { filter: { _id: { $in: [1, 2] } }, limit: 0 },
+        { filter: { _id: { $wrong: 1 } } },
+        { filter: {}, skip: 0.5 }
+      ]
+      for (const options of all) {
+        const none = () => undefined
+        assert.deepStrictEqual(find(name, options, 0), yield* Effect.orElseSucceed(store.find(name, options), none))
+        assert.deepStrictEqual(
+          findAndCount(name, options, 0),
+          yield* Effect.orElseSucceed(store.findAndCount(name, options), none)
+        )
+      }
+      const past = { filter: { _id: { $lt: 3 }, $expr: { $lt: ["$_id", { $toLong: "$$NOW" }] } } }
+      assert.deepStrictEqual(find(name, past, 2), [{ _id: 0, n: 0 }, { _id: 1, n: 1 }])
+      assert.strictEqual(findAndCount(name, past, 1)?.total, 1)
+      // These read all documents.
+      const slow = { filter: { n: 1 }, limit: 20_000 }
+      assert.lengthOf(yield* store.find(name, slow), 10_000)
+      assert.isUndefined(find(name, slow, 0))
+      assert.isUndefined(findAndCount(name, { ...slow, limit: 2 }, 0))
+      const taken: Array<number> = []
+      const take = (documents: ReadonlyArray<Document>) => {
+        taken.push(documents.length)
+        return false
+      }
+      assert.deepStrictEqual(findAndCount(name, { ...all[0], take }, 0), { documents: [], total: 100 })
+      assert.deepStrictEqual(taken, [3])
+      yield* store.transaction(Effect.gen(function*() {
+        yield* store.updateOne(name, { _id: 1 }, { $set: { n: 5 } })
+        assert.deepStrictEqual(find(name, { filter: { _id: 1 } }, 0), [{ _id: 1, n: 1 }])
+      }))
+      assert.deepStrictEqual(find(name, { filter: { _id: 1 } }, 0), [{ _id: 1, n: 5 }])
     }))
 
   it.effect("finds a page and counts all matches, with any index for the order", () =>

@@ -45,6 +45,32 @@ export const collect = <A>(
   stopwatch?: Stopwatch,
   taker?: (items: ReadonlyArray<A>) => boolean
 ): Effect.Effect<ReadonlyArray<A>, ReadError> => {
+  const next = turnsOf(store, operation, open, taker, stepsPerTurn)
+  const go = (): Effect.Effect<ReadonlyArray<A>, ReadError> => {
+    if (stopwatch?.isOver() === true) return Effect.fail(new QueryTimeout({ operation }))
+    const all = next()
+    if (Result.isFailure(all)) return Effect.fail(all.failure)
+    return all.success === undefined ? Effect.flatMap(Effect.yieldNow, go) : Effect.succeed(all.success)
+  }
+  return Effect.suspend(go)
+}
+
+/** Reads an iterator to its end, unless that takes more than a few milliseconds, or fails. */
+export const readAtOnce = <A>(
+  store: KeyValue,
+  operation: string,
+  open: () => Result.Result<BatchIterator<A>, Problem>,
+  taker?: (items: ReadonlyArray<A>) => boolean
+): ReadonlyArray<A> | undefined => Result.getOrUndefined(turnsOf(store, operation, open, taker, stepsAtOnce)())
+
+/** Takes the turns of a read, of so many steps, one with each call. The last one returns all items, those before `undefined`. */
+const turnsOf = <A>(
+  store: KeyValue,
+  operation: string,
+  open: () => Result.Result<BatchIterator<A>, Problem>,
+  taker: ((items: ReadonlyArray<A>) => boolean) | undefined,
+  steps: number
+): () => Result.Result<ReadonlyArray<A> | undefined, ReadError> => {
   let all: Array<A> = []
   let source: BatchIterator<A> | undefined
   const turn = (): Result.Result<boolean, Problem> => {
@@ -53,7 +79,7 @@ export const collect = <A>(
       if (Result.isFailure(opened)) return Result.fail(opened.failure)
       source = opened.success
     }
-    for (let i = 0; i < stepsPerTurn; i++) {
+    for (let i = 0; i < steps; i++) {
       const items = source()
       if (Result.isFailure(items)) return Result.fail(items.failure)
       if (items.success === undefined) return atEnd
@@ -62,15 +88,13 @@ export const collect = <A>(
     }
     return notAtEnd
   }
-  const go = (): Effect.Effect<ReadonlyArray<A>, ReadError> => {
-    if (stopwatch?.isOver() === true) return Effect.fail(new QueryTimeout({ operation }))
+  return () => {
     const isEnded = runStep(store, operation, turn)
-    if (Result.isFailure(isEnded)) return Effect.fail(isEnded.failure)
+    if (Result.isFailure(isEnded)) return Result.fail(isEnded.failure)
     const isEnough = taker !== undefined && all.length > 0 && !taker(all)
     if (taker !== undefined) all = []
-    return isEnded.success || isEnough ? Effect.succeed(all) : Effect.flatMap(Effect.yieldNow, go)
+    return Result.succeed(isEnded.success || isEnough ? all : undefined)
   }
-  return Effect.suspend(go)
 }
 
 /** {@link collect} with a time limit. `open` gets the current time in milliseconds. */
@@ -113,6 +137,9 @@ export const readStream = (
 
 // A read of this many steps gives other fibers no turn.
 const stepsPerTurn = 2
+
+// A small sort takes several steps, which do little.
+const stepsAtOnce = 6
 
 const atEnd: Result.Result<boolean> = Result.succeed(true)
 const notAtEnd: Result.Result<boolean> = Result.succeed(false)

@@ -49,7 +49,7 @@ import { countSource } from "./counts.ts"
 import { documentWithId } from "./documentWithId.ts"
 import { geoNear, leadingGeoNear } from "./geoNear.ts"
 import { findSource, parseFilterOf, testOf } from "./matchingDocuments.ts"
-import { collect, readAll, readStream, runStep, withNow } from "./readSteps.ts"
+import { collect, readAll, readAtOnce, readStream, runStep, withNow } from "./readSteps.ts"
 
 type Store = DocumentStore["Service"]
 
@@ -74,11 +74,22 @@ export const makeEmbeddedReads = (
           : withNow((now) => Effect.fromResult(withId(name, id, options.filter, now))),
       { atOnce: (name: string, id: unknown) => Result.getOrUndefined(withId(name, id)) }
     ),
-    find: (name, options) =>
-      options.limit === 0
-        ? Effect.succeed([])
-        : readAll(store, "find", options.timeLimit, (now) => findRetained(context, name, options, now), options.take),
-    findAndCount: (name, options) => findAndCount(context, name, options),
+    find: Object.assign(
+      (...[name, options]: Parameters<Store["find"]>) =>
+        options.limit === 0
+          ? Effect.succeed([])
+          : readAll(store, "find", options.timeLimit, (now) => findRetained(context, name, options, now), options.take),
+      {
+        atOnce: (...[name, options, now]: Parameters<NonNullable<Store["find"]["atOnce"]>>) =>
+          options.limit === 0
+            ? []
+            : readAtOnce(store, "find", () => findRetained(context, name, options, now), options.take)
+      }
+    ),
+    findAndCount: Object.assign(
+      (...[name, options]: Parameters<Store["findAndCount"]>) => findAndCount(context, name, options),
+      { atOnce: findAndCountAtOnce(context) }
+    ),
     stream: (name, { snapshot = false, ...options }) =>
       readStream(
         store,
@@ -236,41 +247,69 @@ const storedPlainly = ({ catalog }: TableReads, name: string) => (source: BatchI
 
 const hasWrapped = (collection: Collection | undefined): boolean => collection?.identifiers.traits.wrapped === true
 
+/** The find of a {@link findAndCount}, and the number of its matches, if it has met all of them. */
+const countingFind = (context: StoreContext, name: string, options: FindOptions) => {
+  let counted: number | undefined
+  // A sort reads all matches and thereby counts them; an index in memory knows their number.
+  const onMatches = (matches: number) => {
+    counted = (counted ?? 0) + matches
+  }
+  return {
+    open: (now: number) => findRetained(context, name, options, now, { onMatches }),
+    counted: () => counted
+  }
+}
+
 const findAndCount = (
   context: StoreContext,
   ...[name, options]: Parameters<EmbeddedReads["findAndCount"]>
 ): ReturnType<EmbeddedReads["findAndCount"]> =>
   Effect.suspend(() => {
     const { collation, filter = {}, limit, take, timeLimit } = options
-    // A sort reads all matches and thereby counts them; an index in memory knows their number.
-    let counted: number | undefined
-    const onMatches = (matches: number) => {
-      counted = (counted ?? 0) + matches
-    }
-    const found = limit === 0 ? Effect.succeed([]) : readAll(
-      context.store,
-      "findAndCount",
-      timeLimit,
-      (now) => findRetained(context, name, options, now, { onMatches }),
-      take
-    )
-    return Effect.flatMap(found, (documents) =>
-      counted === undefined
+    const { counted, open } = countingFind(context, name, options)
+    const found = limit === 0 ? Effect.succeed([]) : readAll(context.store, "findAndCount", timeLimit, open, take)
+    return Effect.flatMap(found, (documents) => {
+      const total = counted()
+      return total === undefined
         ? Effect.map(count(context, name, filter, { timeLimit, collation }), (total) => ({ documents, total }))
-        : Effect.succeed({ documents, total: counted }))
+        : Effect.succeed({ documents, total })
+    })
   })
+
+/** {@link findAndCount} by two reads that each take no more than a turn. */
+const findAndCountAtOnce = (
+  context: StoreContext
+): NonNullable<EmbeddedReads["findAndCount"]["atOnce"]> =>
+(name, options, now) => {
+  const { counted, open } = countingFind(context, name, options)
+  const documents = options.limit === 0 ? [] : readAtOnce(context.store, "findAndCount", () => open(now), options.take)
+  if (documents === undefined) return undefined
+  const known = counted()
+  const total = known === undefined
+    ? readAtOnce(context.store, "count", () => openCount(context, name, options.filter ?? {}, now, options))
+    : [known]
+  return total && { documents, total: sumOf(total) }
+}
 
 const count = (
   context: StoreContext,
   ...[name, filter, options]: Parameters<EmbeddedReads["count"]>
 ): Effect.Effect<number, ReadError> =>
   Effect.map(
-    readAll(context.store, "count", options?.timeLimit, (now) =>
-      Result.map(
-        filterOf(context, name, filter, now, options, false),
-        (parsed) => countMatches(context, name, parsed)
-      )),
+    readAll(context.store, "count", options?.timeLimit, (now) => openCount(context, name, filter, now, options)),
     sumOf
+  )
+
+const openCount = (
+  context: StoreContext,
+  name: string,
+  filter: unknown,
+  now: number,
+  options: CollationOptions | undefined
+): Result.Result<BatchIterator<number>, Problem> =>
+  Result.map(
+    filterOf(context, name, filter, now, options, false),
+    (parsed) => countMatches(context, name, parsed)
   )
 
 const filterOf = (

@@ -52,6 +52,8 @@ export const fromKeyValue = (
       isolation: "serializable",
       ...operations,
       findById: Object.assign(operations.findById, { atOnce: direct.findById.atOnce }),
+      find: Object.assign(operations.find, { atOnce: direct.find.atOnce }),
+      findAndCount: Object.assign(operations.findAndCount, { atOnce: direct.findAndCount.atOnce }),
       transaction,
       changes: yield* makeChangeLog(gated, catalog, recorder),
       listCollections: Effect.sync(() =>
