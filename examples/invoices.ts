@@ -81,7 +81,11 @@ const Invoices = Resource.make(Invoice, { methods: ["GET", "POST"] })
       }).pipe(Effect.catchTags({ PlatformError: Effect.die, ConfigError: Effect.die }))
   )
 
-const cellOf = (value: string | number) => `"${String(value).replaceAll("\"", "\"\"")}"`
+/** A text that a spreadsheet would evaluate gets an apostrophe. */
+const cellOf = (value: string | number) => {
+  const text = typeof value === "string" ? value.replace(/^[=+\-@\t\r]/u, "'$&") : String(value)
+  return `"${text.replaceAll("\"", "\"\"")}"`
+}
 
 const Exchange = Service.make("exchange")
   .operation(
@@ -122,7 +126,13 @@ const Exchange = Service.make("exchange")
         const invoices = yield* Repository.for(Invoice)
         yield* Repository.transaction(Effect.gen(function*() {
           yield* payments.insert(payment)
-          yield* invoices.updateOne(($) => $.id.equals(payment.invoice), ($) => [$.paid.increment(payment.cents)])
+          const { matchedCount } = yield* invoices.updateOne(
+            ($) => $.id.equals(payment.invoice),
+            ($) => [$.paid.increment(payment.cents)]
+          )
+          if (matchedCount === 0) {
+            return yield* new HttpError.BadRequest({ message: "There is no such invoice", errors: [] })
+          }
         })).pipe(
           // It is known already.
           Effect.catchTag("DuplicateKey", () => Effect.void)

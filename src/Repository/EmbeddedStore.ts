@@ -117,7 +117,8 @@ export const make = (options: Store.Options): Effect.Effect<DocumentStore["Servi
  *
  * const backup = Effect.gen(function*() {
  *   const day = DateTime.formatIsoDate(yield* DateTime.now)
- *   yield* EmbeddedStore.backup({ path: "./data", to: `./backups/${day}` })
+ *   const { path } = yield* EmbeddedStore.config
+ *   yield* EmbeddedStore.backup({ path, to: `./backups/${day}` })
  * })
  *
  * export const nightly = Effect.schedule(backup, Schedule.cron("0 3 * * *"))
