@@ -308,7 +308,7 @@ describe("Monitoring / traces", () => {
       const trace = "0af7651916cd43dd8448eb211c80319c"
       yield* Effect.gen(function*() {
         yield* send("POST", "/notes", [{ text: "one" }, { text: "two" }])
-        yield* send("GET", "/notes?count=none")
+        yield* send("GET", "/notes?count=none", undefined, { "user-agent": "secret-agent" })
         yield* send("GET", "/notes?text=secret-value", undefined, { traceparent: `00-${trace}-b7ad6b7169203331-01` })
         yield* send("GET", "/failings/fail")
         yield* send("GET", "/photos/P1/picture/signed/secret-signature?download=secret")
@@ -349,6 +349,7 @@ describe("Monitoring / traces", () => {
         Effect.provide(
           serving(traced, EmbeddedStore.layerMemory).pipe(
             Layer.provideMerge(sending(url, 0)),
+            Layer.provideMerge(configured({ OTEL_SERVICE_NAME: "notes-of-europe" })),
             Layer.provideMerge(registry)
           )
         )
@@ -356,6 +357,7 @@ describe("Monitoring / traces", () => {
       const spans = bodies.filter(([path]) => path === "/v1/traces k").flatMap(([, body]) => spansIn(body))
       assert.deepStrictEqual(spans.map(({ name }) => name), ["GET /failings/fail"])
       assert.strictEqual(spans[0]?.attributes["http.request.method"], "GET")
+      for (const [, body] of bodies) assert.include(String(body), "notes-of-europe")
     }).pipe(Effect.scoped))
 })
 

@@ -1,10 +1,12 @@
 /** The dashboard, the alerts, and the files for containers: by the parsers and schemas of those who read them. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Metric } from "effect"
+import { TestClock } from "effect/testing"
 import { execFileSync } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { parse, parseAllDocuments } from "yaml"
+import { CircuitBreaker } from "../../src/index.ts"
 import { installed, pythonPackages } from "../support/installed.ts"
 
 const textOf = (file: string): string => readFileSync(join(import.meta.dirname, "../..", file), "utf8")
@@ -18,8 +20,17 @@ interface Panel {
 
 const { panels }: { readonly panels: ReadonlyArray<Panel> } = JSON.parse(textOf("docs/operations/dashboard.json"))
 
-const { groups }: { readonly groups: ReadonlyArray<{ readonly rules: ReadonlyArray<{ readonly expr: string }> }> } =
-  parse(textOf("docs/operations/alerts.yml"))
+interface Rule {
+  readonly alert: string
+  readonly expr: string
+  readonly for: string
+}
+
+const { groups }: { readonly groups: ReadonlyArray<{ readonly rules: ReadonlyArray<Rule> }> } = parse(
+  textOf("docs/operations/alerts.yml")
+)
+
+const ruleOf = (name: string) => groups.flatMap(({ rules }) => rules).find(({ alert }) => alert === name)
 
 const expressions = [
   ...panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)),
@@ -116,5 +127,43 @@ describe("files for those who operate a service", () => {
       expr.match(/\b(?:http_server|db_client|process|v8js|nodejs|appkernel|circuit_breaker)_\w+(?=[{[\s)]|$)/gu) ?? []
     ).filter((name) => !["http_request_method", "circuit_breaker_name", "v8js_gc_type"].includes(name))
     assert.deepStrictEqual(asked.filter((name) => !known.has(name)), [])
+  })
+
+  it("leave out the durations of requests that wait for changes", () => {
+    const durations = expressions.filter((expr) => expr.includes("http_server_request_duration_seconds_bucket"))
+    assert.isNotEmpty(durations)
+    for (const expr of durations) assert.include(expr, "http_route!~\".*/changes\"")
+  })
+
+  it.effect("tell of a service that goes on failing, whose breaker is half open now and then", () =>
+    Effect.gen(function*() {
+      const { expr, for: duration } = ruleOf("BreakerOpen") ?? { expr: "", for: "" }
+      assert.strictEqual(duration, "1m")
+      const [, name, operator, limit] = /^(\w+) (>|==) (\d)$/u.exec(expr) ?? []
+      const holds = (state: number) => operator === ">" ? state > Number(limit) : state === Number(limit)
+      const breaker = yield* CircuitBreaker.make({ name: "failing" })
+      // A call each second, which fails after ten.
+      const call = breaker.run(Effect.andThen(Effect.sleep("10 seconds"), Effect.fail("timeout")))
+      yield* Effect.forkScoped(
+        Effect.forever(Effect.andThen(Effect.forkScoped(Effect.ignore(call)), Effect.sleep("1 second")))
+      )
+      yield* TestClock.adjust("1 minute")
+      // Each rule is evaluated every 15 seconds.
+      for (let i = 0; i < 20; i++) {
+        yield* TestClock.adjust("15 seconds")
+        const state = (yield* Metric.snapshot).find(({ attributes, id }) =>
+          id.replace(".", "_") === name && attributes?.["circuit_breaker.name"] === "failing"
+        )
+        assert.isTrue(state?.type === "Gauge" && holds(Number(state.state.value)), `evaluation ${i}`)
+      }
+    }).pipe(Effect.scoped))
+
+  it("give a service in a container the time to stop", () => {
+    for (const kind of ["embedded", "mongo"]) {
+      assert.strictEqual(
+        parse(textOf(`templates/service/${kind}/compose.yaml`)).services.service.stop_grace_period,
+        "30s"
+      )
+    }
   })
 })

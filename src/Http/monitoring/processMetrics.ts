@@ -16,7 +16,7 @@ export const registerProcessMetrics = (folder: string | undefined): Effect.Effec
   Effect.acquireRelease(
     Effect.contextWith((context: Context.Context<never>) =>
       Effect.sync(() => {
-        const delay = monitorEventLoopDelay({ resolution: 20 })
+        const delay = monitorEventLoopDelay({ resolution: resolution / 1e6 })
         delay.enable()
         const registered: Array<Metric.Registration> = []
         const register = <Input, State>(metric: Metric.Metric<Input, State>, get: () => State): void => {
@@ -38,17 +38,25 @@ export const registerProcessMetrics = (folder: string | undefined): Effect.Effec
         gauge("process.memory.usage", "By", "The memory of the process", () => process.memoryUsage.rss())
         gauge("v8js.memory.heap.used", "By", "The used heap", () => getHeapStatistics().used_heap_size)
         gauge("v8js.memory.heap.limit", "By", "The largest heap", () => getHeapStatistics().heap_size_limit)
-        const late = { p50: 0, p99: 0, max: 0 }
+        const window = { p50: 0, p99: 0, max: 0, utilization: 0 }
+        let begun = performance.eventLoopUtilization()
         const lateness = "How late timers were in ten seconds"
-        gauge("nodejs.eventloop.delay.p50", "s", lateness, () => late.p50 / 1e9)
-        gauge("nodejs.eventloop.delay.p99", "s", lateness, () => late.p99 / 1e9)
-        gauge("nodejs.eventloop.delay.max", "s", lateness, () => late.max / 1e9)
+        gauge("nodejs.eventloop.delay.p50", "s", lateness, () => window.p50)
+        gauge("nodejs.eventloop.delay.p99", "s", lateness, () => window.p99)
+        gauge("nodejs.eventloop.delay.max", "s", lateness, () => window.max)
         const endWindow = (): void => {
-          Object.assign(late, { p50: delay.percentile(50), p99: delay.percentile(99), max: delay.max })
+          const now = performance.eventLoopUtilization()
+          Object.assign(window, {
+            p50: latenessOf(delay.percentile(50)),
+            p99: latenessOf(delay.percentile(99)),
+            max: latenessOf(delay.max),
+            utilization: performance.eventLoopUtilization(now, begun).utilization
+          })
+          begun = now
           delay.reset()
         }
-        gauge("nodejs.eventloop.utilization", "1", "The part of its time that the event loop is busy", () =>
-          performance.eventLoopUtilization().utilization)
+        gauge("nodejs.eventloop.utilization", "1", "The part of ten seconds that the event loop was busy", () =>
+          window.utilization)
         if (folder !== undefined) {
           gauge("appkernel.store.size", "By", "The size of the files of the embedded store", () =>
             sizeOf(folder))
@@ -75,6 +83,12 @@ export const registerProcessMetrics = (folder: string | undefined): Effect.Effec
     ),
     Effect.asVoid
   )
+
+/** How often the event loop is looked at, in nanoseconds. */
+const resolution = 20e6
+
+/** The seconds that a timer was late. Node measures from one timer to the next, which is set for the resolution. */
+export const latenessOf = (nanoseconds: number): number => Math.max(0, nanoseconds - resolution) / 1e9
 
 const garbageKinds: ReadonlyMap<unknown, string> = new Map([
   [constants.NODE_PERFORMANCE_GC_MAJOR, "major"],

@@ -1,5 +1,6 @@
 /** Sends traces, metrics and logs to a collector. */
 import * as Cause from "effect/Cause"
+import * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -16,6 +17,7 @@ import * as OtlpLogger from "effect/observability/OtlpLogger"
 import * as OtlpMetrics from "effect/observability/OtlpMetrics"
 import * as OtlpSerialization from "effect/observability/OtlpSerialization"
 import * as OtlpTracer from "effect/observability/OtlpTracer"
+import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Tracer from "effect/Tracer"
@@ -28,11 +30,11 @@ import { limitedTo, Threshold } from "../server/kernelLogger.ts"
 export const layer = (
   { endpoint, headers, interval, sampleRatio, signals }: TelemetryOptions & { readonly endpoint: string }
 ): Layer.Layer<never> =>
-  Layer.unwrap(Effect.map(Effect.all([Application, CurrentWorker]), ([application, worker]) => {
+  Layer.unwrap(Effect.map(Effect.all([Application, CurrentWorker, nameOf]), ([application, worker, name]) => {
     const optionsOf = (signal: TelemetryOptions["signals"][number]) => ({
       url: `${endpoint}/v1/${signal}`,
       resource: {
-        serviceName: application?.id ?? "appkernel",
+        serviceName: name ?? application?.id ?? "appkernel",
         // Metrics of processes with one name need it.
         ...worker === undefined ? {} : { attributes: { "service.instance.id": `${hostname()}-${worker.id}` } }
       },
@@ -46,25 +48,32 @@ export const layer = (
           Effect.map(OtlpTracer.make(optionsOf("traces")), (tracer) => discreet(tracer, sampleRatio))
         ),
         // Probes and scrapes are no work of the service.
-        Layer.succeed(HttpMiddleware.TracerDisabledWhen, ({ url }) =>
-          /^\/(?:health(?:\/(?:live|ready))?|metrics)(?:\?|$)/u.test(url))
+        Layer.succeed(
+          HttpMiddleware.TracerDisabledWhen,
+          ({ url }) => /^\/(?:health(?:\/(?:live|ready))?|metrics)(?:\?|$)/u.test(url)
+        )
       ),
       metrics: OtlpMetrics.layer(optionsOf("metrics")),
       logs: Logger.layer([
-        Effect.flatMap(Threshold, (threshold) =>
-          Effect.map(OtlpLogger.make(optionsOf("logs")), (logger) =>
-            limitedTo(threshold, logger)))
+        Effect.flatMap(
+          Threshold,
+          (threshold) => Effect.map(OtlpLogger.make(optionsOf("logs")), (logger) => limitedTo(threshold, logger))
+        )
       ], { mergeWithExisting: true })
     }
     return Layer.mergeAll(
       Layer.empty,
-      ...signals.map((signal): Layer.Layer<never, never, Needs> =>
-        layers[signal]
-      )
+      ...signals.map((signal): Layer.Layer<never, never, Needs> => layers[signal])
     )
   })).pipe(
     Layer.provide([OtlpExporter.layerFlusher, serialization, FetchHttpClient.layer])
   )
+
+/** The name that those who operate the service give it. An empty one is none. */
+const nameOf = Effect.map(
+  Effect.option(Config.NonEmptyString("OTEL_SERVICE_NAME")),
+  (name) => Option.getOrUndefined(name)
+)
 
 /** Effect has the unit of a metric among the attributes of its points, too, where the conventions have none. */
 const serialization = Layer.effect(
@@ -105,7 +114,7 @@ export const traced = <E, R>(
     })
   })
 
-/** A tracer that samples, and whose spans tell no values: of errors only the tag, of URLs no query and no signature. */
+/** A tracer that samples, and whose spans tell no values: of errors the tag, of URLs no query and no signature, no header. */
 const discreet = (tracer: Tracer.Tracer, ratio: number): Tracer.Tracer =>
   Tracer.make({
     span: (options) => {
@@ -119,7 +128,7 @@ const discreet = (tracer: Tracer.Tracer, ratio: number): Tracer.Tracer =>
       const end = span.end.bind(span)
       return Object.assign(span, {
         attribute: (key: string, value: unknown): void => {
-          if (key === "url.query") return
+          if (key === "url.query" || key === "user_agent.original") return
           const isUrl = (key === "url.full" || key === "url.path") && typeof value === "string"
           attribute(key, isUrl ? withoutSecrets(value) : value)
         },
