@@ -29,7 +29,7 @@ import { byEvents, byPolls } from "./subscription/subscription.ts"
 import { askingByBody, exactly, withRequestParts } from "./typedClient/calls.ts"
 import { type Files, filesOfGroup } from "./typedClient/files.ts"
 import { sentAgain, withKeys } from "./typedClient/idempotencyKeys.ts"
-import { callOf, tableRows, withStreams } from "./typedClient/streams.ts"
+import { callOf, tableRows, withMany, withStreams } from "./typedClient/streams.ts"
 
 /**
  * The client of an engine whose registrations are `Groups`: `client.users.get({ params: { id } })`. Each call fails
@@ -465,7 +465,8 @@ export const make = <Id extends string, Groups extends HttpApiGroup.Constraint>(
     const context = yield* Effect.context<HttpApiGroup.MiddlewareClient<Groups>>()
     // An arbitrary api has no static types.
     const api: HttpApi.Constraint = described.api
-    return withStreams(withRequestParts(Object(client)), api as HttpApi.Top, (messages, api, group) =>
+    const own = withRequestParts(Object(client), { settle: withMany(api as HttpApi.Top) })
+    return withStreams(own, api as HttpApi.Top, (messages, api, group) =>
       byEvents(messages, callOf(api, group, { httpClient, baseUrl, context }))) as never
   })
 
@@ -584,7 +585,7 @@ export const files = <
  *
  * `key` makes a key for each write; random by default. `times` is how often a request is sent again, 4 by default, after a tenth of
  * a second and then twice as long each time, and not before `Retry-After`. An upload (a
- * stream or a form with files) gets no key, and is not sent again.
+ * stream or a form with files) and a write of many documents get no key, and are not sent again.
  *
  * **Example** (An order that is placed once)
  *

@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as HttpApi from "effect/http-api/HttpApi"
 import type * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import * as HttpBody from "effect/http/HttpBody"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientError from "effect/http/HttpClientError"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
@@ -31,12 +32,8 @@ export const askingByBody = <E>(client: HttpClient.HttpClient.With<E>): HttpClie
     if (request.method !== "GET") return request
     const parameters = UrlParams.toString(request.urlParams)
     if (request.url.length + parameters.length < maxUrlLength) return request
-    const { body, hash, headers, url } = request
-    return HttpClientRequest.bodyText(
-      HttpClientRequest.makeWith("QUERY", url, UrlParams.empty, hash, headers, body),
-      parameters,
-      formType
-    )
+    const { headers, url } = request
+    return HttpClientRequest.make("QUERY")(url, { headers, body: HttpBody.text(parameters, formType) })
   })
 
 /** What any server and proxy takes (RFC 9110, section 4.1), with room for the method. */
@@ -45,10 +42,10 @@ const maxUrlLength = 7_900
 /** Adds the parts that the platform's client encodes. `bare` calls have none to look for undeclared keys in. */
 export const withRequestParts = (
   client: object,
-  { bare = client, settle = (call) => call }: {
+  { bare = client, settle }: {
     readonly bare?: object
-    readonly settle?: (call: ClientCall, group: string, name: string) => ClientCall<RequestHandlingException>
-  } = {}
+    readonly settle: (call: ClientCall, group: string, name: string) => ClientCall<RequestHandlingException>
+  }
 ) =>
   // A client consists of groups, and a group of calls.
   Record.map(client as CallGroups, (group, groupName) =>

@@ -1,42 +1,59 @@
 /** Sends writes with an `Idempotency-Key`, and requests again that have no answer yet. */
+import * as Context from "effect/Context"
 import * as WebCrypto from "effect/crypto/WebCrypto"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type * as HttpBody from "effect/http/HttpBody"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Predicate from "effect/Predicate"
 import * as Schedule from "effect/Schedule"
 import { isRepeatable } from "../../internal/readOnce.ts"
+import { StandardOf } from "../description/standardEndpoints.ts"
 
-/** Adds a key to each write that has none, but for uploads, which take none. It is the same for all tries. */
+/** Adds a key to each write that has none, but for what takes none. It is the same for all tries. */
 export const withKeys = (client: HttpClient.HttpClient, key = randomKey): HttpClient.HttpClient =>
   HttpClient.mapRequestEffect(
     client,
     (request) =>
-      request.method === "GET" || request.method === "QUERY" || request.headers[keyHeader] !== undefined ||
-        isUpload(request.body)
-        ? Effect.succeed(request)
-        : Effect.map(key, (key) => HttpClientRequest.setHeader(request, keyHeader, `"${key}"`))
+      Effect.flatMap(
+        takesKey(request),
+        (takesKey) =>
+          takesKey && request.method !== "GET" && request.method !== "QUERY" && request.headers[keyHeader] === undefined
+            ? Effect.map(key, (key) => HttpClientRequest.setHeader(request, keyHeader, `"${key}"`))
+            : Effect.succeed(request)
+      )
   )
 
-/** Sends a request, but for an upload, again while nothing answers it, or the answer says that there is another one later. */
+/** Sends a request, but for a write without a key, again while nothing answers it, or the answer says that there is another one later. */
 export const sentAgain = (client: HttpClient.HttpClient, times: number): HttpClient.HttpClient =>
-  HttpClient.transform(client, (call, { body }) =>
-    isRepeatable(body) && !isUpload(body)
-      ? call.pipe(
-        Effect.flatMap((response) => isForLater(response) ? Effect.fail(response) : Effect.succeed(response)),
-        Effect.retry({ schedule, times, while: (error) => isResponse(error) || HttpClient.isTransientError(error) }),
-        // After the last try it is the answer.
-        Effect.catchIf(isResponse, (response) => Effect.succeed(response))
-      )
-      : call)
+  HttpClient.transform(
+    client,
+    (call, request) =>
+      Effect.flatMap(takesKey(request), (takesKey) =>
+        takesKey && isRepeatable(request.body)
+          ? call.pipe(
+            Effect.flatMap((response) => isForLater(response) ? Effect.fail(response) : Effect.succeed(response)),
+            Effect.retry({
+              schedule,
+              times,
+              while: (error) => isResponse(error) || HttpClient.isTransientError(error)
+            }),
+            // After the last try it is the answer.
+            Effect.catchIf(isResponse, (response) => Effect.succeed(response))
+          )
+          : call)
+  )
 
 // internal
 
-/** What has files takes no key, and what a stream reads from may be read once only. */
-const isUpload = ({ _tag }: HttpBody.HttpBody): boolean => _tag === "Stream" || _tag === "FormData"
+/** What has files takes no key, nor do writes of many documents. What a stream reads from may be read once only. */
+const takesKey = ({ body: { _tag } }: HttpClientRequest.HttpClientRequest): Effect.Effect<boolean> =>
+  Effect.contextWith((context: Context.Context<never>) =>
+    Effect.succeed(
+      Context.getOrUndefined(context, StandardOf) === undefined && _tag !== "Stream" && _tag !== "FormData"
+    )
+  )
 
 const keyHeader = "idempotency-key"
 

@@ -35,8 +35,8 @@ export const withStreams = (client: object, api: HttpApi.Top, connectTo: Connect
       changes: (request) => streams().changes(request),
       live: (request) => streams().live(request)
     }
-    const isOwn = (name: string) => name in endpoints && standardModel(endpoints[name]) === undefined
-    return { ...calls, ...Object.fromEntries(Object.entries(added).filter(([name]) => !isOwn(name))) }
+    const { changes: _, ...others } = calls
+    return { ...added, ...standardModel(endpoints["changes"]) === undefined ? calls : others }
   })
   return { changes: (request: WatchRequest) => watched(api, connectTo, request), ...own }
 }
@@ -100,6 +100,13 @@ export const tableRows = (
   )
 }
 
+/** A call; one that writes many documents has their model in its context, and so gets no `Idempotency-Key`. */
+export const withMany = (api: HttpApi.Top) => (call: ClientCall, group: string, name: string): ClientCall => {
+  const model = standardModel(endpointsIn(api, group)[name])
+  // No other standard endpoint has such a name.
+  return name.endsWith("_many") && model ? Effect.provideService(call, StandardOf, model) : call
+}
+
 // internal
 
 export const standardModel = (endpoint: HttpApiEndpoint.Top | undefined): Model.Any | undefined =>
@@ -131,7 +138,7 @@ const watched = (
     const { changes } = endpointsIn(api, name)
     const model = standardModel(changes)
     if (changes === undefined || model === undefined) {
-      return dying(`${name} has no stream of changes: its model needs the option logged`)
+      return dying(`${name} has no stream: its model needs the option logged`)
     }
     endpoints.set(name, changes)
     models.set(name, model)

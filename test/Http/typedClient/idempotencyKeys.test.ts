@@ -2,7 +2,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Schema, Stream } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientError, HttpClientResponse } from "effect/http"
-import { KernelClient, KernelEngine, Model } from "../../../src/index.ts"
+import { KernelClient, KernelEngine, Model, Resource } from "../../../src/index.ts"
 
 class Order extends Model.Class<Order>()("Order", { id: Model.id({ prefix: "O" }), item: Schema.NonEmptyString }) {}
 
@@ -117,4 +117,40 @@ it.live("an upload has no key, and is sent once", () =>
     )
     assert.deepStrictEqual([yield* status("DELETE", "text", {}), yield* status("DELETE", "text", key)], [400, 200])
     assert.strictEqual(yield* status("DELETE", "text", key), 200, "it is answered as before")
+  }).pipe(Effect.scoped, Effect.provide(FetchHttpClient.layer)))
+
+const many = KernelEngine.make("orders").register(
+  Resource.make(Order, { methods: ["GET", "POST", "PUT", "PATCH", "DELETE"] }).action(
+    "cancel_many",
+    { method: "POST", payload: { item: Schema.String }, success: Schema.String },
+    ({ id }) => Effect.succeed(id)
+  ),
+  { many: ["PUT", "PATCH", "DELETE"], idempotencyKeys: "required" }
+)
+
+it.live("a write of many documents has no key, and is sent once", () =>
+  Effect.gen(function*() {
+    const { baseUrl, repositories } = yield* many.test()
+    const tries: Array<string> = []
+    let isDown = false
+    const way = HttpClient.transform<HttpClientError.HttpClientError, never, HttpClientError.HttpClientError, never>((
+      call,
+      request
+    ) => {
+      tries.push(`${request.method} ${request.headers["idempotency-key"] !== undefined}`)
+      return isDown ? Effect.succeed(HttpClientResponse.fromWeb(request, new Response("", { status: 503 }))) : call
+    })
+    const { orders } = yield* KernelClient.make(many, {
+      baseUrl,
+      transformClient: (client) => KernelClient.withIdempotencyKeys()(way(client))
+    })
+    yield* orders.create({ payload: [{ id: "O1", item: "tea" }, { id: "O2", item: "milk" }] })
+    yield* orders.patch_many({ query: { item: "tea" }, payload: { item: "rice" } })
+    yield* orders.replace_many({ payload: [{ id: "O2", item: "salt" }] })
+    yield* orders.cancel_many({ params: { id: "O1" }, payload: { item: "rice" } })
+    isDown = true
+    yield* Effect.flip(orders.delete_many({ query: { item: "rice" } }))
+    assert.deepStrictEqual(tries, ["POST true", "PATCH false", "PUT false", "POST true", "DELETE false"])
+    const all = yield* repositories.orders.find()
+    assert.deepStrictEqual(all.map(({ id, item }) => [id, item]), [["O1", "rice"], ["O2", "salt"]])
   }).pipe(Effect.scoped, Effect.provide(FetchHttpClient.layer)))
