@@ -62,7 +62,7 @@ export const withRequestParts = (
 
 /** Whether a parameter would lead to another path, or is no text that a path can have. The platform's client throws for it. */
 export const hasNoPath = (request: object): boolean =>
-  Object.values(Object(Reflect.get(request, "params"))).some((value) => /^\.\.?$|\p{Surrogate}/u.test(String(value)))
+  Object.values(Object(Reflect.get(request, "params"))).some((value) => /^\.{0,2}$|\p{Surrogate}/u.test(String(value)))
 
 export const noPath = new HttpClientError.HttpClientError({
   reason: new HttpClientError.InvalidUrlError({ request: HttpClientRequest.empty, description: "no path" })

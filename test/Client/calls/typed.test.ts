@@ -71,7 +71,7 @@ describe("A typed client of another service", () => {
           Effect.map(KernelClient.passOn(client.users.get({ params: { id: params.user } })), ({ name }) =>
             name))
       ).test()
-      for (const id of [".", "..", "\ud800"]) {
+      for (const id of ["", ".", "..", "\ud800"]) {
         const failure = yield* Effect.flip(client.users.get({ params: { id } }))
         assert.isTrue(
           failure instanceof ClientError.RequestHandlingException && failure.reason._tag === "InvalidRequest",

@@ -410,7 +410,7 @@ describe("Pictures", () => {
       const whole = Buffer.concat(yield* Stream.runCollect(yield* get()))
       assert.deepStrictEqual(whole, yield* photographed)
       assert.strictEqual((yield* Effect.flip(get("huge")))._tag, "SchemaError")
-      for (const id of ["..", "."]) {
+      for (const id of ["", "..", "."]) {
         assert.strictEqual((yield* Effect.flip(files.picture.get({ params: { id } })))._tag, "HttpClientError")
       }
       const { components, paths } = OpenApi.make(open, { title: "Photos", version: "1" })
