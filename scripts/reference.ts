@@ -1,6 +1,7 @@
-// Writes the rows of the keys into docs/reference/configuration.md, from the table of the code: `npm run reference`.
+// Writes the rows of docs/reference/configuration.md and messages.md, from the tables of the code: `npm run reference`.
 import * as fs from "node:fs"
 import * as path from "node:path"
+import { en } from "../src/internal/catalogues/en.ts"
 import { rows, variableOf } from "../src/internal/configurationKeys.ts"
 
 /** What one writes for a value, from what its messages expect. */
@@ -39,6 +40,17 @@ export const withKeys = (page: string): string => {
   return text
 }
 
-const page = path.join(import.meta.dirname, "../docs/reference/configuration.md")
+/** The page with the rows of the English catalogue. */
+export const withMessages = (page: string): string => {
+  const messages = Object.entries(en).map(([key, message]) => `| \`${key}\` | \`${message}\` |\n`).join("")
+  return page.replace(/(?<=\| In English \|\n\|[-|]+\n)(?:\| `.*\n)*/u, () => messages)
+}
 
-if (import.meta.main) fs.writeFileSync(page, withKeys(fs.readFileSync(page, "utf8")))
+const written = { "configuration.md": withKeys, "messages.md": withMessages }
+
+if (import.meta.main) {
+  for (const [name, write] of Object.entries(written)) {
+    const page = path.join(import.meta.dirname, "../docs/reference", name)
+    fs.writeFileSync(page, write(fs.readFileSync(page, "utf8")))
+  }
+}

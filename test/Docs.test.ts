@@ -8,7 +8,7 @@ import { fieldOperators } from "../packages/mql/src/filter/fieldOperators.ts"
 import { documentStages } from "../packages/mql/src/projection/documentStages.ts"
 import { readers } from "../packages/mql/src/update/parseUpdate.ts"
 import { functionParsers } from "../packages/mql/src/window/parseWindowFunction.ts"
-import { withKeys } from "../scripts/reference.ts"
+import { withKeys, withMessages } from "../scripts/reference.ts"
 import { overridableParameters, pageParameters } from "../src/Http/description/queryParameters.ts"
 import { standardEndpoints } from "../src/Http/description/standardEndpoints.ts"
 import { statusOf } from "../src/Http/HttpError.ts"
@@ -84,6 +84,9 @@ describe("The reference", () => {
   it("has the rows of the keys as the code has them: `npm run reference` writes them", () => {
     const page = textOf("docs/reference/configuration.md")
     assert.strictEqual(withKeys(page), page)
+    const messages = textOf("docs/reference/messages.md")
+    assert.include(messages, "| `errors.KeyReused` |")
+    assert.strictEqual(withMessages(messages), messages)
   })
 
   it("has every operator and stage that the embedded store evaluates, and that a URL may have", () => {

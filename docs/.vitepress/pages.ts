@@ -77,6 +77,7 @@ const groups: { readonly [title: string]: ReadonlyArray<string> } = {
     "reference/configuration",
     "reference/http",
     "reference/errors",
+    "reference/messages",
     "reference/query-language",
     "reference/operators",
     "reference/schemas",
