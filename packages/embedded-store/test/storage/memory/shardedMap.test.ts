@@ -23,8 +23,9 @@ describe("ShardedMap", () => {
       Math.min(...Array.from({ length: attempts }, () => longestTurn(make())))
     assert.isBelow(longest(6, () => new ShardedMap<number>()), longest(3, () => new Map()) / 1.5)
     const map = new ShardedMap<number>()
-    longestTurn(map)
-    for (const [i, key] of keys.entries()) {
+    const some = keys.slice(0, 200_000)
+    for (const [i, key] of some.entries()) map.set(key, i)
+    for (const [i, key] of some.entries()) {
       if (map.get(key) !== i || !map.has(key) || map.has(`${key} `)) assert.fail(key)
       if (i % 3 === 0 && !(map.delete(key) && !map.delete(key) && map.get(key) === undefined)) assert.fail(key)
     }
