@@ -1,7 +1,7 @@
 /**
- * A program that serves documents with one of `expand`, `many`, `history`, `deleted` and `tables`, or with none of them, as its argument
- * says, and asks for it: it prints the modules of rooms for these that were loaded, from the start to the last answer. With `mcp` it has
- * a server for assistants, which nobody asks.
+ * A program that serves documents with each of its arguments in turn, of `expand`, `many`, `history`, `deleted` and `tables`, or with
+ * `none` of them, and asks for it: it prints the modules of rooms for these that were loaded from the start of this service, or of the
+ * program, to the last answer. With `mcp` it has a server for assistants, which nobody asks.
  */
 import { Effect, Schema } from "effect"
 import { registerHooks } from "node:module"
@@ -31,17 +31,20 @@ class Order extends Model.Class<Order>()("Order", {
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
 const plain = Resource.make(Order, { methods })
 
-const [, , what = "none"] = process.argv
-const orders = what === "history"
-  ? plain.action(History.revisions(Order))
-  : what === "deleted"
-  ? plain.action(History.deleted(Order))
-  : plain
+const ordersWith = (what: string) =>
+  what === "history"
+    ? plain.action(History.revisions(Order))
+    : what === "deleted"
+    ? plain.action(History.deleted(Order))
+    : plain
 
-const program = Effect.gen(function*() {
+const serve = Effect.fnUntraced(function*(what: string) {
   const engine = KernelEngine.make("shop")
     .register(Customer, { methods })
-    .register(orders, { ...what === "many" ? { many: ["PATCH"] } : {}, ...what === "tables" ? { tables: true } : {} })
+    .register(ordersWith(what), {
+      ...what === "many" ? { many: ["PATCH"] } : {},
+      ...what === "tables" ? { tables: true } : {}
+    })
   const { baseUrl, client } = yield* (what === "mcp" ? engine.enableMcp({ expose: ["orders"] }) : engine).test()
   const { result: customer } = yield* client.customers.create({ payload: { name: "Ann" } })
   const { result: id } = yield* client.orders.create({ payload: { state: "open", customer } })
@@ -65,5 +68,8 @@ const program = Effect.gen(function*() {
   if (answer.status !== 200) return yield* Effect.die(new Error(yield* Effect.promise(() => answer.text())))
 })
 
-await Effect.runPromise(Effect.scoped(program))
-process.stdout.write(`loaded ${[...loaded].toSorted().join()}\n`)
+for (const what of process.argv.slice(2)) {
+  await Effect.runPromise(Effect.scoped(serve(what)))
+  process.stdout.write(`loaded with ${what}: ${[...loaded].toSorted().join()}\n`)
+  loaded.clear()
+}

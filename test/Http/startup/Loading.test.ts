@@ -7,31 +7,42 @@ import { promisify } from "node:util"
 
 const support = path.join(import.meta.dirname, "../../support")
 
-const loadedWith = (what: string) =>
+type Row = readonly [what: string, modules: ReadonlyArray<string>]
+
+const rows: ReadonlyArray<Row> = [
+  ["none", []],
+  ["expand", ["expansion/budget", "expansion/expansion", "expansion/page", "expansion/referring"]],
+  ["many", ["many/handlers", "many/items", "many/writes"]],
+  ["history", ["history/historyHandlers"]],
+  ["deleted", ["history/deletedHandlers"]],
+  ["tables", ["response/tables"]],
+  ["mcp", []]
+]
+
+/** What a program loads with each of these, one after the other. */
+const loadedWith = (whats: ReadonlyArray<string>) =>
   Effect.promise(async () => {
     const { stdout } = await promisify(execFile)(process.execPath, [
       "--conditions=source",
       "--import",
       path.join(support, "sourceCondition.ts"),
       path.join(support, "loadingProgram.ts"),
-      what
+      ...whats
     ])
-    const [, loaded] = /^loaded (.*)$/mu.exec(stdout) ?? []
-    return loaded?.split(",").filter((name) => name !== "")
+    return Array.from(
+      stdout.matchAll(/^loaded with (\w+): (.*)$/gmu),
+      ([, what = "", loaded = ""]): Row => [what, loaded.split(",").filter((name) => name !== "")]
+    )
   })
 
 describe("a program that serves documents", () => {
-  it.effect.each<[what: string, modules: ReadonlyArray<string>]>([
-    ["none", []],
-    ["expand", ["expansion/budget", "expansion/expansion", "expansion/page", "expansion/referring"]],
-    ["many", ["many/handlers", "many/items", "many/writes"]],
-    ["history", ["history/historyHandlers"]],
-    ["deleted", ["history/deletedHandlers"]],
-    ["tables", ["response/tables"]],
-    ["mcp", []]
-  ])("loads with %s only what it is for", ([what, modules]) =>
+  // What one loads for another that is before it in the one order shows in the other.
+  it.effect.each<[order: string, rows: ReadonlyArray<Row>]>([
+    ["one after the other", rows],
+    ["in the reverse order", rows.toReversed()]
+  ])("loads with each feature only what it is for, %s", ([, rows]) =>
     Effect.gen(function*() {
-      assert.deepStrictEqual(yield* loadedWith(what), modules)
+      assert.deepStrictEqual(yield* loadedWith(rows.map(([what]) => what)), rows)
     }))
 
   it.effect.each<[what: string, module: string, isLoaded: boolean]>([
