@@ -40,7 +40,7 @@ const suite = (store: string, layerStore: Store) => {
       baseUrl,
       token
     }
-  })
+  }).pipe(Effect.provide(quickHashes))
 
   // Transactions that meet wait a moment, in real time, before they begin again.
   describe(`the engine of the shop / ${store}`, () => {
@@ -62,7 +62,7 @@ const suite = (store: string, layerStore: Store) => {
         assert.strictEqual((yield* change(jane.password, "battery staple")).result, "Password changed")
         assert.strictEqual((yield* Effect.flip(change(jane.password, "x".repeat(8))))._tag, "WrongPassword")
         assert.strictEqual((yield* client.users.get({ params: { id } })).version, 2)
-      }).pipe(Effect.provide(quickHashes)))
+      }))
 
     it.live("summarises a product's reviews", () =>
       Effect.gen(function*() {
@@ -281,7 +281,7 @@ const suite = (store: string, layerStore: Store) => {
           Effect.provide(FetchHttpClient.layer)
         )
         assert.includeMembers(Object.keys(paths), ["/api/v1/users/{id}", "/api/v2/users/{user_id}"])
-      }).pipe(Effect.provide(quickHashes)))
+      }))
   })
 }
 
