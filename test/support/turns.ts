@@ -10,7 +10,7 @@ export const turnsOf = <A, E, R>(
   effect: Effect.Effect<A, E, R>
 ): Effect.Effect<{ readonly whole: number; readonly longest: number }, E, R> =>
   Effect.gen(function*() {
-    const slowBefore = slowness()
+    const slowBefore = recentSlowness()
     let longest = 0
     const start = threadTime()
     let before = start
@@ -38,6 +38,11 @@ export const turnsOf = <A, E, R>(
 export const inSteps = <A, E, R>(run: (step: number) => Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   [30, 150, 750].map(run).reduce((first, next) => Effect.catchCause(first, () => next))
 
+/** The slowness of the last second. It takes as long to measure as most of what is measured here. */
+const recentSlowness = (): number => performance.now() - measuredAt < 1000 ? measured : slowness()
+
+let [measured, measuredAt] = [1, -Infinity]
+
 /** The time for a fixed piece of work, relative to the machine that the limits are set for; at least 1. */
 export const slowness = (): number => {
   const times = Array.from({ length: 3 }, () => {
@@ -45,7 +50,9 @@ export const slowness = (): number => {
     JSON.parse(JSON.stringify(work))
     return threadTime() - before
   })
-  return Math.max(1, Math.min(...times) / workTime)
+  measured = Math.max(1, Math.min(...times) / workTime)
+  measuredAt = performance.now()
+  return measured
 }
 
 const work = Array.from(
