@@ -49,7 +49,7 @@ describe("regular expressions", () => {
       // Of the names of the codings that a cache may add to an entity tag.
       "src/Http/request/entityTags.ts",
       "src/Model/jsonSchema/dialect.ts",
-      "src/Model/jsonSchema/node.ts",
+      "src/Model/jsonSchema/keywords.ts",
       "src/Model/shape/unicodePattern.ts"
     ])
   })

@@ -272,7 +272,7 @@ describe("What programs load", () => {
   })
 
   it("has them by need", () => {
-    assert.isTrue(loadedWith("Repository/collection/filteredCollection.ts").some((module) => language.test(module)))
+    assert.isTrue(loadedWith("Repository/collection/rowFilteredCollection.ts").some((module) => language.test(module)))
     const access = loadedWith("Http/startup/access.ts")
     assert.includeMembers([...access], [
       "Access/decision/documentDecision.ts",

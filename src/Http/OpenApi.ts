@@ -35,6 +35,7 @@ import {
   withoutParameterCalls
 } from "./openapi/paths.ts"
 import { sampling } from "./openapi/samples.ts"
+import { bearer, type SecurityScheme } from "./openapi/securitySchemes.ts"
 import { sharing } from "./openapi/sharedParts.ts"
 import { completeConditional, completeStandard } from "./openapi/standardOperations.ts"
 import { closing } from "./openapi/strictSchemas.ts"
@@ -43,6 +44,8 @@ import { watchedChanges } from "./openapi/watchedChanges.ts"
 import { relationsOf } from "./registration/relations.ts"
 
 export type { Call, Tag } from "./openapi/paths.ts"
+
+export type { SecurityScheme } from "./openapi/securitySchemes.ts"
 
 /**
  * An OpenAPI 3.1.0 document as a plain object, for `JSON.stringify` and for tools.
@@ -126,32 +129,6 @@ export interface Operation {
  */
 export interface Schema {
   readonly [keyword: string]: unknown
-}
-
-/**
- * A way to send credentials.
- *
- * @category models
- * @since 0.1.0
- */
-export interface SecurityScheme {
-  readonly type: "http" | "apiKey" | "oauth2"
-  /** Of HTTP authentication: `bearer`, `basic`. */
-  readonly scheme?: string | undefined
-  /** Of `bearer`: `JWT`. */
-  readonly bearerFormat?: string | undefined
-  /** For `apiKey`: its name and location. */
-  readonly name?: string | undefined
-  readonly in?: "query" | "header" | "cookie" | undefined
-  /** For `oauth2`: how a client gets tokens. */
-  readonly flows?: {
-    readonly password?: {
-      /** Absolute, or relative to the first server. */
-      readonly tokenUrl: string
-      readonly scopes: { readonly [name: string]: string }
-    } | undefined
-  } | undefined
-  readonly description?: string | undefined
 }
 
 /**
@@ -328,6 +305,7 @@ export const make = ({ api: described, policy, registrations }: Source, options:
   const shared = sharing(joined(Json.mapOperations(operations, rename)))
   const { paths } = shared
   const { description, license, summary } = generated.info
+  const securitySchemes = { ...generated.components.securitySchemes, ...schemes }
   return {
     openapi: "3.1.0",
     info: {
@@ -343,7 +321,7 @@ export const make = ({ api: described, policy, registrations }: Source, options:
       schemas: components as Document["components"]["schemas"], // objects, all of them
       // Parts are objects.
       ...shared.components as Pick<Document["components"], "parameters" | "headers" | "responses">,
-      ...securitySchemesOf({ ...generated.components.securitySchemes, ...schemes })
+      ...Object.keys(securitySchemes).length === 0 ? {} : { securitySchemes }
     }
   }
 }
@@ -389,15 +367,6 @@ const detailsOf = (api: HttpApi.Top): ReadonlyMap<string, Detail> => {
   })
   return details
 }
-
-const bearer: { readonly [name: string]: SecurityScheme } = {
-  bearer: { type: "http", scheme: "bearer", bearerFormat: "JWT" }
-}
-
-const securitySchemesOf = (
-  securitySchemes: { readonly [name: string]: SecurityScheme }
-): Pick<Document["components"], "securitySchemes"> =>
-  Object.keys(securitySchemes).length === 0 ? {} : { securitySchemes }
 
 /** The path items without the other operations, and without items that then have none. */
 const reachableIn = (paths: Json.Node, isReachable: (key: string) => boolean): Json.Node =>

@@ -35,7 +35,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import * as SchemaIssue from "effect/SchemaIssue"
-import * as iso from "./codec/iso.ts"
+import * as iso from "./codec/dateTexts.ts"
 import * as Temporal from "./codec/temporal.ts"
 
 /**

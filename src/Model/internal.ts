@@ -69,10 +69,10 @@ export {
 } from "./shape/variants.ts"
 
 // Decoding and encoding of values, and the messages about invalid ones.
+export { formatDateTime, hasFourDigitYear, isDate, parseDate, parseDateTime } from "./codec/dateTexts.ts"
 export { withLimitedDigits } from "./codec/digits.ts"
 export { bodyDecoder, type Decoded, limitProblems } from "./codec/explainer.ts"
 export { type FieldProblem, problemsOf } from "./codec/fieldProblems.ts"
-export { formatDateTime, hasFourDigitYear, isDate, parseDate, parseDateTime } from "./codec/iso.ts"
 export { jsonCodec } from "./codec/jsonCodec.ts"
 export { type DocumentForm, formWithout } from "./codec/restrictedForm.ts"
 export { type Serialiser, writtenDefaults } from "./codec/serialiser.ts"

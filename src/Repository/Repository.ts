@@ -25,7 +25,7 @@ import {
 import type * as Model from "../Model/Model.ts"
 import type { ChangeEvent, ChangesOptions, ListEvent } from "./changes/changeEvents.ts"
 import { authorized } from "./collection/authorizedCollection.ts"
-import type { IsSoftDeleted, SoftDeletes, SortOptions } from "./collection/softDeleteTypes.ts"
+import type { IsSoftDeleted, SoftDeletes, SortOptions } from "./collection/deletedDocuments.ts"
 import { hasVersions, ownerOf, viewOf } from "./collection/storedCollection.ts"
 import { DocumentStore, type StoreOptions } from "./DocumentStore.ts"
 import type * as Query from "./Query.ts"
@@ -52,7 +52,7 @@ export type {
   Removed,
   Updated
 } from "./changes/changeEvents.ts"
-export type { Deleted, DeletedOptions, IsSoftDeleted, SoftDeletes, SortOptions } from "./collection/softDeleteTypes.ts"
+export type { Deleted, DeletedOptions, IsSoftDeleted, SoftDeletes, SortOptions } from "./collection/deletedDocuments.ts"
 export type { Change, Histories, History, HistoryPoint, IsHistoried, Revision } from "./repository/history.ts"
 export type { CursorOptions, FindOptions, Operations, Page } from "./repository/operations.ts"
 

@@ -16,6 +16,7 @@ import type { makeUnfinishedUploads } from "./files/unfinished.ts"
 
 // How values, identifiers and documents are stored, and which indexes a model has.
 export { compare, decodeDocument } from "@appkernel/mql/values"
+export { isMarkedDeleted } from "./collection/deletedDocuments.ts"
 export { documentCodec } from "./collection/documentCodec.ts"
 export { hasVersions, ownerOf } from "./collection/storedCollection.ts"
 export { documentEncoder, toBson } from "./query/bsonForm.ts"

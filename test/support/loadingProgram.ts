@@ -10,7 +10,7 @@ const loaded = new Set<string>()
 registerHooks({
   load: (url, context, next) => {
     const [, name] =
-      /\/src\/Http\/((?:expansion|many|history|tables)\/\w+|response\/tables|mcp\/mcp)\.ts$/u.exec(url) ?? []
+      /\/src\/Http\/((?:expansion|many|history|tables)\/\w+|mcp\/mcp)\.ts$/u.exec(url) ?? []
     if (name !== undefined) loaded.add(name)
     return next(url, context)
   }

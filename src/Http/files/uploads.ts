@@ -23,7 +23,8 @@ import type { PictureSizes, Room, UnfinishedUploads } from "../../Repository/int
 import type { ReadError } from "../../Repository/RepositoryError.ts"
 import { errorOf, type HttpError } from "../HttpError.ts"
 import type { Brought } from "../request/bodyInstead.ts"
-import { checkedType, type Given, receive, refusedBefore, unavailable } from "./received.ts"
+import { type Given, receive, unavailable } from "./received.ts"
+import { checkedType, refusedBefore } from "./refusals.ts"
 
 /** A file of a field, as an instance of a document has it. */
 export interface Received {

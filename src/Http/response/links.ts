@@ -7,7 +7,7 @@ import { fileFieldsOf } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Document, Filter } from "../../Repository/DocumentStore.ts"
 import type { PermittedLinks } from "../../Repository/internal.ts"
-import { identifierOf } from "../../Repository/internal.ts"
+import { identifierOf, isMarkedDeleted } from "../../Repository/internal.ts"
 import { partFields } from "../description/operationEndpoint.ts"
 import { encoded } from "../description/pathShape.ts"
 import * as History from "../History.ts"
@@ -60,7 +60,7 @@ export const ofResource = (resource: LinkedResource, view?: LinkedView, deletedF
   const linksOfState: LinksTo = deletedField === undefined ? linksTo : (resource, view, isListed, hasCollection) => {
     const ofLive = linksTo(resource, view, isListed, hasCollection)
     const ofDeleted = linksTo(resource, view, isListed, hasCollection, true)
-    return (id, document) => (document[deletedField] ?? null) === null ? ofLive(id, document) : ofDeleted(id, document)
+    return (id, document) => isMarkedDeleted(document, deletedField) ? ofDeleted(id, document) : ofLive(id, document)
   }
   const linksBy = ({ endpoints, matcher }: PermittedLinks): CallerLinks => {
     const hasCollection = readIndex >= 0 && endpoints[readIndex] !== false

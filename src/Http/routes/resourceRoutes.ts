@@ -38,7 +38,6 @@ import * as responses from "../response/json.ts"
 import type { ListResponses } from "../response/listResponse.ts"
 import { representationsOf } from "../response/representation.ts"
 import { type Served, servesOf } from "../response/serves.ts"
-import type * as Tables from "../response/tables.ts"
 import {
   type BadRequestResponder,
   type ErrorResponses,
@@ -49,6 +48,7 @@ import {
 } from "../response/translatedResponses.ts"
 import { wholeView } from "../response/wholeView.ts"
 import type { KeptTexts } from "../response/wireText.ts"
+import type * as Tables from "../tables/writeTable.ts"
 import type { Translations } from "../Translations.ts"
 import type { ImplementedResource } from "./implemented.ts"
 import { readRoutes, type ReadSurroundings } from "./readRoutes.ts"

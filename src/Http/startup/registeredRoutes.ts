@@ -48,7 +48,7 @@ export const registeredRoutes = Effect.fnUntraced(function*(made: Made) {
     : { secret: (yield* KernelConfig.cursorSecret) ?? (yield* randomSecret) }
   const texts = new KeptTexts(yield* KernelConfig.keptTexts)
   const tables = all.some((registration) => registration._tag === "Resource" && registration.tables !== undefined)
-    ? yield* Effect.promise(() => import("../response/tables.ts"))
+    ? yield* Effect.promise(() => import("../tables/writeTable.ts"))
     : undefined
   const doors = new Map<string, Door>()
   const surroundings = { cursors, doors, limits, lists, live, tables, texts, translations, views: access?.views }

@@ -7,6 +7,7 @@ import { RateLimiting } from "../Guard.ts"
 import type * as KernelApi from "../KernelApi.ts"
 import * as OpenApi from "../OpenApi.ts"
 import * as File from "../openapi/cachedFile.ts"
+import { securitySchemesOf } from "../openapi/securitySchemes.ts"
 import type { RateLimits } from "../RateLimits.ts"
 import type { Registration } from "../registration/registration.ts"
 import { labelledCall, type OperationLabels } from "../response/translatedResponses.ts"
@@ -24,8 +25,10 @@ export const servedDocument = ({ api, limits, openApi, rateLimits, registrations
   readonly rateLimits: RateLimits | undefined
   readonly schemes: ReadonlyArray<Scheme> | undefined
 }) => {
+  const base = openApi.servers?.[0]?.url.replace(/\/$/u, "") ?? ""
+  const path = tokenPathOf(registrations)
   const own = schemes === undefined ? {} : {
-    securitySchemes: securitySchemesOf(schemes, registrations, openApi.servers),
+    securitySchemes: securitySchemesOf(schemes, path && `${base}${path}`),
     slowsSignIns: schemes.some((scheme) => scheme.slowsGuesses)
   }
   return (policy: AccessPolicy, options: Pick<OpenApi.Options, "omitsUnreachable"> = {}): OpenApi.Document => {
@@ -87,33 +90,3 @@ export const limitsOf = (
 export const tokenPathOf = (registrations: ReadonlyArray<Registration>): `/${string}` | undefined =>
   registrations.find(({ description }) => description === TokensApi.description)?.calls
     .find(({ name }) => name === "token")?.path
-
-// internal
-
-/** The schemes as the OpenAPI document has them. Where tokens are issued, `signIn` tells documentation pages how to get one. */
-const securitySchemesOf = (
-  schemes: ReadonlyArray<Scheme>,
-  registrations: ReadonlyArray<Registration>,
-  servers: OpenApi.Options["servers"]
-): { readonly [name: string]: OpenApi.SecurityScheme } => {
-  const path = schemes.some(({ id }) => id === "bearer") ? tokenPathOf(registrations) : undefined
-  const base = servers?.[0]?.url.replace(/\/$/u, "") ?? ""
-  return {
-    ...(path === undefined ? {} : {
-      signIn: {
-        type: "oauth2",
-        description: "Sign in with a name and a password",
-        flows: { password: { tokenUrl: `${base}${path}`, scopes: {} } }
-      }
-    }),
-    ...Object.fromEntries(schemes.map((scheme) => [scheme.id, described(scheme)]))
-  }
-}
-
-const described = ({ challenge, header, id, word }: Scheme): OpenApi.SecurityScheme => {
-  if (header === "authorization" && word !== undefined) {
-    return { type: "http", scheme: word, ...(id === "bearer" ? { bearerFormat: "JWT" } : {}) }
-  }
-  const name = challenge.parameters?.["header"] ?? header
-  return { type: "apiKey", in: "header", name: name.toLowerCase() === header ? name : header }
-}

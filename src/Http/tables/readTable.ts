@@ -15,8 +15,8 @@ import { type BadRequest, errorOf, type PayloadTooLarge } from "../HttpError.ts"
 import { badRequestOf } from "../messages/message.ts"
 import { type BodyError, parseJson, refusedType } from "../request/body.ts"
 import { readRaw } from "../request/rawBody.ts"
-import { type CellType, cellTypeOf, valueOf } from "../response/cells.ts"
 import { type Column, columnsOf, deletionTime } from "../response/columns.ts"
+import { type CellType, cellTypeOf, valueOf } from "./cells.ts"
 
 /** Reads the documents of a body of at most `maxBytes`: as JSON, and at most one more than `maxItems`. */
 export const readTable = (

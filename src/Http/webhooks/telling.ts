@@ -21,7 +21,7 @@ import { job, Subscription } from "../../Jobs/Webhooks.ts"
 import { managedField, withoutOmitted } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import { DocumentStore, type Position, type StoredChange } from "../../Repository/DocumentStore.ts"
-import { compare, identifierOf } from "../../Repository/internal.ts"
+import { compare, identifierOf, isMarkedDeleted } from "../../Repository/internal.ts"
 import type { PositionGone, ReadError, StoreError } from "../../Repository/RepositoryError.ts"
 
 type Store = DocumentStore["Service"]
@@ -293,10 +293,8 @@ const isOf = ({ model, type }: Told, change: StoredChange): boolean => type.ends
 /** What a change is to those who don't see deleted documents. */
 const kindOf = (model: Model.Any, change: StoredChange): "created" | "updated" | "deleted" | undefined => {
   const field = managedField(model, "deleted")
-  const isThere = (document: { readonly [name: string]: unknown }) =>
-    field === undefined || (document[field] ?? null) === null
-  const wasThere = change.operation !== "insert" && isThere(change.before)
-  const isNow = change.operation !== "delete" && isThere(change.after)
+  const wasThere = change.operation !== "insert" && !isMarkedDeleted(change.before, field)
+  const isNow = change.operation !== "delete" && !isMarkedDeleted(change.after, field)
   return wasThere ? isNow ? "updated" : "deleted" : isNow ? "created" : undefined
 }
 

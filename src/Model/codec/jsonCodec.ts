@@ -3,7 +3,7 @@ import { memoize } from "effect/Function"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import { mapParts, withParts } from "../shape/nodes.ts"
-import { isMomentText } from "./iso.ts"
+import { isMomentText } from "./dateTexts.ts"
 
 /**
  * The JSON codec of a schema. Effect's own refuses that an optional key is missing if its values become JSON in two steps, and takes

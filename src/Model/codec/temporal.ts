@@ -9,7 +9,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import * as SchemaIssue from "effect/SchemaIssue"
 import { temporalKind } from "../shape/annotations.ts"
-import * as iso from "./iso.ts"
+import * as iso from "./dateTexts.ts"
 
 /** The date-times that have a wire form. @internal */
 export const ofFourDigitYears: Schema.DateTimeUtc = Schema.DateTimeUtc.check(

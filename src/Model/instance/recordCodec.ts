@@ -10,6 +10,7 @@ import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaParser from "effect/SchemaParser"
 import { isPlainObject, ownOf } from "../../internal/objects.ts"
 import { compileParsers } from "../codec/compiledParsers.ts"
+import * as iso from "../codec/dateTexts.ts"
 import {
   type Decode,
   type DecodedField,
@@ -22,7 +23,6 @@ import {
   parserOf
 } from "../codec/decoder.ts"
 import { type FieldProblem, problemsOf } from "../codec/fieldProblems.ts"
-import * as iso from "../codec/iso.ts"
 import { absentValue, objectFactoryOf } from "../codec/literal.ts"
 import { ownIn } from "../codec/ownNames.ts"
 import * as Temporal from "../codec/temporal.ts"

@@ -1,5 +1,5 @@
 /** Converts JSON schemas to other dialects: draft-04, and MongoDB's `$jsonSchema` with PCRE patterns. */
-import { isSchema, type JsonSchema, schemasIn } from "./node.ts"
+import { isSchema, type JsonSchema, schemasIn } from "./keywords.ts"
 
 /** The schema with draft-04 keywords only, since strict validators reject unknown keywords. */
 export const toDraft04 = (schema: JsonSchema): JsonSchema =>

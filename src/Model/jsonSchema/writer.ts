@@ -9,7 +9,7 @@ import { isOfOneType } from "../shape/nodes.ts"
 import { referenceOf } from "../shape/references.ts"
 import { jsonLinkOf, nameOf } from "../shape/storedForm.ts"
 import { isRequiredInput, type ModelLike, modelOf, modelTypeId } from "../shape/variants.ts"
-import * as Node from "./node.ts"
+import * as Node from "./keywords.ts"
 
 type JsonSchema = Node.JsonSchema
 

@@ -6,7 +6,7 @@
 import type * as DateTime from "effect/DateTime"
 import type * as Stream from "effect/Stream"
 import type * as Model from "../../Model/Model.ts"
-import type { DeletedOptions, SortOptions } from "../collection/softDeleteTypes.ts"
+import type { DeletedOptions, SortOptions } from "../collection/deletedDocuments.ts"
 import type { Position, StoredChange } from "../DocumentStore.ts"
 import type * as Query from "../Query.ts"
 import type { PositionGone, ReadError } from "../RepositoryError.ts"

@@ -89,7 +89,7 @@ export const authorized = (
   // It is loaded with the first decision, since it loads the query language.
   let loaded: ModelCollection | undefined
   const loadFiltered = Effect.map(
-    Effect.promise(() => import("./filteredCollection.ts")),
+    Effect.promise(() => import("./rowFilteredCollection.ts")),
     ({ makeFiltered }) => loaded ??= makeFiltered(model, all, store)
   )
 

@@ -9,6 +9,7 @@ import type { DocumentStore, Filter, StoreOptions } from "../DocumentStore.ts"
 import { operationStage } from "../OperationStages.ts"
 import { isStoredIdentically } from "../query/bsonForm.ts"
 import { QueryRejected } from "../RepositoryError.ts"
+import { deletionConditions } from "./deletedDocuments.ts"
 import { fieldsOfUpdate } from "./documentFields.ts"
 import {
   collectionOfRunner,
@@ -18,7 +19,7 @@ import {
   type Name,
   type Runner
 } from "./modelCollection.ts"
-import { deletionConditions, type StoreRunner, storeRunner } from "./storedCollection.ts"
+import { type StoreRunner, storeRunner } from "./storedCollection.ts"
 
 /** What the stages of a collection depend on. */
 export interface CollectionFacts {

@@ -25,7 +25,7 @@ import type {
 import type { AccessDenied, DuplicateKey, FileQuotaExceeded, ReadError, WriteError } from "../RepositoryError.ts"
 import type { Privilege, RowFilters } from "./accessDecision.ts"
 import type { Touched } from "./auditTrail.ts"
-import type { Deleted } from "./softDeleteTypes.ts"
+import type { Deleted } from "./deletedDocuments.ts"
 
 /** What limits an operation, beside its filter. */
 export interface Scope {

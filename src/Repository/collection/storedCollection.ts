@@ -14,7 +14,6 @@ import {
   type Runner
 } from "./modelCollection.ts"
 import { holdingRowFilters, rowFiltersIn } from "./rowFilterMarks.ts"
-import type { Deleted } from "./softDeleteTypes.ts"
 
 /** Runs operations in the store. */
 export interface StoreRunner {
@@ -108,13 +107,6 @@ export const ownerOf = (model: ModelLike): Model.Any => viewOf(model)?.model ?? 
 export const viewOf = (model: ModelLike): ViewOf<Model.Any> | undefined =>
   // Only `Model.form` sets this property.
   Reflect.get(model, viewTypeId) as ViewOf<Model.Any> | undefined
-
-/** What documents have to match that are deleted or not; `undefined` for all of them. */
-export const deletionConditions = (field: string): { readonly [K in Deleted]: Filter | undefined } => ({
-  exclude: { [field]: null },
-  include: undefined,
-  only: { [field]: { $ne: null } }
-})
 
 // internal
 

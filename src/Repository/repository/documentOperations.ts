@@ -11,8 +11,8 @@ import type * as Model from "../../Model/Model.ts"
 import type { ModelError } from "../../Model/ModelError.ts"
 import type { ChangeStreams } from "../changes/changeEvents.ts"
 import { AccessDecision, type Privilege, type RowFilters } from "../collection/accessDecision.ts"
+import type { Deleted } from "../collection/deletedDocuments.ts"
 import type { ReadsAtOnce } from "../collection/modelCollection.ts"
-import type { Deleted } from "../collection/softDeleteTypes.ts"
 import type { Counted, Document, ReadOptions, StreamOptions, TakeOptions } from "../DocumentStore.ts"
 import type {
   BulkInsertFailed,

@@ -7,6 +7,7 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { managedField } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
+import { isMarkedDeleted } from "../collection/deletedDocuments.ts"
 import type { DocumentCodec } from "../collection/documentCodec.ts"
 import { everyState, type ModelCollection, type StateTest } from "../collection/modelCollection.ts"
 import type { Document, DocumentStore, FindOptions } from "../DocumentStore.ts"
@@ -36,10 +37,6 @@ export const makeHistoryReads = <M extends Model.Any>(
   const documentIn = (entry: Document): Document => upgrade(entry["document"] as Document)
 
   const deletedField = managedField(model, "deleted")
-  /** A deletion of another document may have changed one that was softly deleted before. */
-  const isDeleted = (document: Document): boolean =>
-    deletedField !== undefined && (document[deletedField] ?? null) !== null
-
   const revisionOf = (entry: Document): Revision<M> => {
     // The history writer gives each entry these fields.
     const { at, by, change, document_id, revision } = entry as unknown as HistoryEntry
@@ -61,7 +58,9 @@ export const makeHistoryReads = <M extends Model.Any>(
   const atTime = Effect.fnUntraced(function*(id: unknown, time: DateTime.Utc) {
     const filter = { at: { $lte: dateOf(time.epochMilliseconds) } }
     const [entry] = yield* store.find(history, { ...latestFirst(id, filter), limit: 1 })
-    return entry === undefined || removals.has(entry["change"]) || isDeleted(documentIn(entry)) ? undefined : entry
+    if (entry === undefined || removals.has(entry["change"])) return undefined
+    // A deletion of another document may have changed one that was softly deleted before.
+    return isMarkedDeleted(documentIn(entry), deletedField) ? undefined : entry
   })
 
   /** The states of a document are documents of its model for the audit log. */

@@ -3,6 +3,7 @@ import { isArray, isDocument } from "@appkernel/mql/values"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { keptField, managedField, type ModelLike, modelVersionField } from "../../Model/internal.ts"
+import { isMarkedDeleted } from "../collection/deletedDocuments.ts"
 import { topFieldOf } from "../collection/documentFields.ts"
 import type { DocumentStore } from "../DocumentStore.ts"
 import { unreadableProblems } from "../query/unreadable.ts"
@@ -36,7 +37,7 @@ export const unreadableReferrers = (model: ModelLike, store: DocumentStore["Serv
         store.stream(modelName, { filter }),
         (): Array<{ readonly id: unknown; readonly target: unknown }> => [],
         (found, stored) => {
-          const isHidden = !isWithDeleted && deletedField !== undefined && (stored[deletedField] ?? null) !== null
+          const isHidden = !isWithDeleted && isMarkedDeleted(stored, deletedField)
           if (isHidden || unreadableProblems(versions.upgrade(stored)) === undefined) return found
           const changed = versions.changedSince(modelVersionOf(stored))
           // Nothing is known of the fields of a later version.

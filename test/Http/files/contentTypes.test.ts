@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { headSize, isAsSaid, sentAs, typeOfHead } from "../../../src/Http/files/contentTypes.ts"
-import { checkedType } from "../../../src/Http/files/received.ts"
+import { checkedType } from "../../../src/Http/files/refusals.ts"
 
 const bytes = (text: string): Uint8Array => Buffer.from(text, "latin1")
 

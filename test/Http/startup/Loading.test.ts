@@ -15,7 +15,7 @@ const rows: ReadonlyArray<Row> = [
   ["many", ["many/handlers", "many/items", "many/writes"]],
   ["history", ["history/historyHandlers"]],
   ["deleted", ["history/deletedHandlers"]],
-  ["tables", ["response/tables"]],
+  ["tables", ["tables/cells", "tables/writeTable"]],
   ["mcp", []]
 ]
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, DateTime, Effect, Result, Schema } from "effect"
-import * as iso from "../../../src/Model/codec/iso.ts"
+import * as iso from "../../../src/Model/codec/dateTexts.ts"
 import { Model } from "../../../src/Model/index.ts"
 
 /** The ISO text in UTC of what a caller's text stands for; `undefined` when it is refused. */

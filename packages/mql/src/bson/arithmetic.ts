@@ -2,6 +2,7 @@
 import { Decimal128, Long } from "bson"
 import { fixedOf } from "./fixedPoint.ts"
 import {
+  align,
   type BsonNumber,
   decimalOfBits,
   digitsLimit,
@@ -18,8 +19,7 @@ import {
   lengthOf,
   longOf,
   made,
-  remainderOf,
-  sumOf,
+  powerAbove,
   toDouble
 } from "./number.ts"
 
@@ -129,7 +129,55 @@ export const wholePartOf = (value: BsonNumber): bigint | undefined => {
   return whole !== undefined && BigInt.asIntN(64, whole) === whole ? whole : undefined
 }
 
+/**
+ * A sum that rounds to as many digits as a decimal has like the exact one. It has few more digits: of a number that is far
+ * below the other, only the side counts.
+ */
+export const sumOf = (a: Exact, b: Exact): Exact => {
+  const [high, low] = a.exponent < b.exponent ? [b, a] : [a, b]
+  if (high.exponent - low.exponent <= near) return exactSumOf(a, b)
+  if (high.digits === 0n) return low
+  const least = Math.min(high.exponent, powerAbove(high) - far)
+  if (low.digits === 0n) return exactSumOf(high, { digits: 0n, exponent: Math.max(low.exponent, least) })
+  // Below this, it reaches neither a tie nor a number with fewer digits.
+  return powerAbove(low) < least
+    ? exactSumOf(high, { digits: low.digits < 0n ? -1n : 1n, exponent: least - 1 })
+    : exactSumOf(a, b)
+}
+
+/** The remainder of an exact division that truncates. The divisor is not 0. */
+export const remainderOf = (a: Exact, b: Exact): Exact => {
+  const shift = a.exponent - b.exponent
+  if (shift >= 0) return { digits: a.digits * powerModulo(shift, b.digits) % b.digits, exponent: b.exponent }
+  // A dividend below the divisor remains, and another one has nearly as many digits more than the exponents differ.
+  return a.digits === 0n || powerAbove(a) < powerAbove(b) ? a : {
+    digits: a.digits % (b.digits * 10n ** BigInt(-shift)),
+    exponent: a.exponent
+  }
+}
+
 // internal
+
+// Exponents that differ by less are aligned, as nearly all are.
+const near = 80
+
+// Twice the digits of a decimal, and some more.
+const far = 72
+
+const exactSumOf = (a: Exact, b: Exact): Exact => {
+  const [left, right, exponent] = align(a, b)
+  return { digits: left + right, exponent }
+}
+
+/** The remainder of a power of ten. */
+const powerModulo = (exponent: number, divisor: bigint): bigint => {
+  let [result, square] = [1n, 10n % divisor]
+  for (let rest = exponent; rest > 0; rest = Math.floor(rest / 2)) {
+    if (rest % 2 === 1) result = result * square % divisor
+    square = square * square % divisor
+  }
+  return result
+}
 
 const besideDecimal = (value: BsonNumber): Exact | undefined => exactOf(asDecimal(value))
 

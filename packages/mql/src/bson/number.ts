@@ -133,7 +133,7 @@ export const lengthOf = (digits: bigint): number => digits.toString().length - (
 /** The power of ten that a number other than 0 is below. */
 export const powerAbove = ({ digits, exponent }: Exact): number => lengthOf(digits) + exponent
 
-/** The digits of two numbers with the same exponent. Those of far exponents are many, see {@link sumOf}. */
+/** The digits of two numbers with the same exponent. Those of far exponents are many. */
 export const align = (a: Exact, b: Exact): readonly [bigint, bigint, number] => {
   const exponent = Math.min(a.exponent, b.exponent)
   return [
@@ -181,54 +181,6 @@ const compareExact = (x: Exact, y: Exact): number => {
 }
 
 const signOf = ({ digits }: Exact): -1 | 0 | 1 => digits < 0n ? -1 : digits > 0n ? 1 : 0
-
-/**
- * A sum that rounds to as many digits as a decimal has like the exact one. It has few more digits: of a number that is far
- * below the other, only the side counts.
- */
-export const sumOf = (a: Exact, b: Exact): Exact => {
-  const [high, low] = a.exponent < b.exponent ? [b, a] : [a, b]
-  if (high.exponent - low.exponent <= near) return exactSumOf(a, b)
-  if (high.digits === 0n) return low
-  const least = Math.min(high.exponent, powerAbove(high) - far)
-  if (low.digits === 0n) return exactSumOf(high, { digits: 0n, exponent: Math.max(low.exponent, least) })
-  // Below this, it reaches neither a tie nor a number with fewer digits.
-  return powerAbove(low) < least
-    ? exactSumOf(high, { digits: low.digits < 0n ? -1n : 1n, exponent: least - 1 })
-    : exactSumOf(a, b)
-}
-
-/** The remainder of an exact division that truncates. The divisor is not 0. */
-export const remainderOf = (a: Exact, b: Exact): Exact => {
-  const shift = a.exponent - b.exponent
-  if (shift >= 0) return { digits: a.digits * powerModulo(shift, b.digits) % b.digits, exponent: b.exponent }
-  // A dividend below the divisor remains, and another one has nearly as many digits more than the exponents differ.
-  return a.digits === 0n || powerAbove(a) < powerAbove(b) ? a : {
-    digits: a.digits % (b.digits * 10n ** BigInt(-shift)),
-    exponent: a.exponent
-  }
-}
-
-// Exponents that differ by less are aligned, as nearly all are.
-const near = 80
-
-// Twice the digits of a decimal, and some more.
-const far = 72
-
-const exactSumOf = (a: Exact, b: Exact): Exact => {
-  const [left, right, exponent] = align(a, b)
-  return { digits: left + right, exponent }
-}
-
-/** The remainder of a power of ten. */
-const powerModulo = (exponent: number, divisor: bigint): bigint => {
-  let [result, square] = [1n, 10n % divisor]
-  for (let rest = exponent; rest > 0; rest = Math.floor(rest / 2)) {
-    if (rest % 2 === 1) result = result * square % divisor
-    square = square * square % divisor
-  }
-  return result
-}
 
 /** How a number differs from its nearest double: the side, and a text that equal numbers share. */
 export const residue = (value: BsonNumber): { readonly side: -1 | 1; readonly text: string } | undefined => {

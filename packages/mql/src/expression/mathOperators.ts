@@ -26,7 +26,7 @@ import {
   power as powerOf,
   powerOfDoubles,
   squareRoot
-} from "../bson/decimalMath.ts"
+} from "../bson/decimalPowers.ts"
 import { type BsonNumber, compareNumbers, doubleOf, isDecimal, isDouble, isLong, toDouble } from "../bson/number.ts"
 import { charge } from "../limits/costBudget.ts"
 import { reject } from "../limits/queryProblem.ts"

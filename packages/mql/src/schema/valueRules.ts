@@ -1,7 +1,8 @@
 /** The keywords of JSON schemas about types, equality, numbers and texts. */
 import { Decimal128 } from "bson"
 import * as Result from "effect/Result"
-import { type BsonNumber, type Exact, exactOf, remainderOf } from "../bson/number.ts"
+import { remainderOf } from "../bson/arithmetic.ts"
+import { type BsonNumber, type Exact, exactOf } from "../bson/number.ts"
 import { isArray, isNumber } from "../bson/value.ts"
 import { charge } from "../limits/costBudget.ts"
 import { reject } from "../limits/queryProblem.ts"

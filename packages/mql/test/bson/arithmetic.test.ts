@@ -8,8 +8,10 @@ import {
   divide,
   multiply,
   remainder,
+  remainderOf,
   type Rounding,
   roundTo,
+  sumOf,
   wholePartOf
 } from "../../src/bson/arithmetic.ts"
 import {
@@ -19,9 +21,7 @@ import {
   exactOf,
   isZero,
   lengthOf,
-  remainderOf,
   residue,
-  sumOf,
   toDouble
 } from "../../src/bson/number.ts"
 

@@ -18,7 +18,7 @@ import {
   sine,
   tangent
 } from "../../src/bson/decimalAngles.ts"
-import { exponential } from "../../src/bson/decimalMath.ts"
+import { exponential } from "../../src/bson/decimalPowers.ts"
 import { type BsonNumber, compareNumbers } from "../../src/bson/number.ts"
 
 const decimal = (text: string) => Decimal128.fromString(text)

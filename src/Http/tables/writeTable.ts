@@ -24,12 +24,12 @@ import type { Limits } from "../KernelConfig.ts"
 import { rejectionIn } from "../query/nativeQueries.ts"
 import type { Parameters, UrlQuery } from "../query/urlQuery.ts"
 import type { TableOptions } from "../registration/registration.ts"
-import { begun } from "./begun.ts"
+import { begun } from "../response/begun.ts"
+import { type Column, columnsOf } from "../response/columns.ts"
+import type { HandlerFailure, ResponseEffect } from "../response/handlerFailures.ts"
+import type { ListResponses } from "../response/listResponse.ts"
+import type { Representations } from "../response/representation.ts"
 import { cellOf, cellTypeOf, withoutFormula } from "./cells.ts"
-import { type Column, columnsOf } from "./columns.ts"
-import type { HandlerFailure, ResponseEffect } from "./handlerFailures.ts"
-import type { ListResponses } from "./listResponse.ts"
-import type { Representations } from "./representation.ts"
 
 interface TableContext {
   /** The model as callers with the same fields see it. */

@@ -1,11 +1,12 @@
 /**
- * The operations that repositories of models with `Model.softDeleted` add. A delete marks a document as deleted, and other
- * operations exclude marked documents.
+ * Documents of models with `Model.softDeleted`: a delete marks a document as deleted, and other operations exclude marked documents.
+ * What they exclude them by, and the operations that repositories of such models add.
  *
  * @since 0.1.0
  */
 import type * as Effect from "effect/Effect"
 import type * as Model from "../../Model/Model.ts"
+import type { Document, Filter } from "../DocumentStore.ts"
 import type * as Query from "../Query.ts"
 import type { DeleteError, DocumentInvalid, DocumentNotFound, WriteError } from "../RepositoryError.ts"
 
@@ -71,3 +72,14 @@ export interface SoftDeletes<M extends Model.Any> {
   /** Removes the deleted instances that match the condition permanently. Returns their number. */
   readonly purge: (where?: Query.Where<M>) => Effect.Effect<number, DeleteError>
 }
+
+/** What documents have to match that are deleted or not; `undefined` for all of them. @internal */
+export const deletionConditions = (field: string): { readonly [K in Deleted]: Filter | undefined } => ({
+  exclude: { [field]: null },
+  include: undefined,
+  only: { [field]: { $ne: null } }
+})
+
+/** Whether a document is marked as deleted. Models without soft deletion have no such field. @internal */
+export const isMarkedDeleted = (document: Document, field: string | undefined): boolean =>
+  field !== undefined && (document[field] ?? null) !== null

@@ -3,7 +3,7 @@ import { memoize } from "effect/Function"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import { parseJson } from "../request/body.ts"
-import type { Column } from "./columns.ts"
+import type { Column } from "../response/columns.ts"
 
 /** What stands in the cells of a column. */
 export interface CellType {
