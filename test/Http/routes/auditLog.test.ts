@@ -1,5 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Context, Effect, Fiber, Layer, Logger, Redacted, References, Schema } from "effect"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
 import {
   Authenticated,
   DocumentStore,
@@ -411,6 +413,21 @@ storeMatrix((name, store) =>
         // What a write reads is part of it.
         const [status, ...entries] = yield* send(writer, "PATCH", "/notes/N1", { text: "canary-2" })
         assert.deepStrictEqual([status, entries.length], [200, 1])
+      }).pipe(Effect.provide(shop("EdDSA"))))
+
+    it.effect("has the indexes that the model of the page declares, so that no command drops them", () =>
+      Effect.gen(function*() {
+        const page = readFileSync(join(import.meta.dirname, "../../../docs/guides/audit-log.md"), "utf8")
+        const declared = Array.from(page.matchAll(/Index\.compound\(\{ (.*?) \}\)/gu), ([, key]) => key)
+        const stored = yield* Layer.build(Layer.fresh(store))
+        yield* engine.test({ store: Layer.succeedContext(stored) }).pipe(
+          Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env: { APPKERNEL_AUDIT_TO: "collection" } })))
+        )
+        const installed = yield* Context.get(stored, DocumentStore.DocumentStore).listIndexes("AuditEntry")
+        assert.sameMembers(
+          installed.map(({ key }) => Object.entries(key).map(([field, order]) => `${field}: ${order}`).join(", ")),
+          declared
+        )
       }).pipe(Effect.provide(shop("EdDSA"))))
 
     it.effect("has each document that a reader is given, by any path", () =>
