@@ -178,7 +178,7 @@ export const makeServer = (
     /**
      * Calls `then` after a time without a new connection, the shorter the longer this takes. A turn of the event loop
      * accepts only one connection, and what connects after a turn looked for one is lost at its end: the last one has to
-     * be short.
+     * be short. Between looks it sleeps: connections wake it.
      */
     private afterArrivals(since: number, then: () => void): void {
       const begin = process.uptime()
@@ -186,8 +186,10 @@ export const makeServer = (
         const end = process.uptime()
         const quiet = end - Math.max(since, lastAccepted)
         const waited = (end - since) / arrivalSeconds
-        if (waited > 1 || (quiet > quietSeconds * (1 - waited) && end - begin < quiet / 10)) then()
-        else this.afterArrivals(since, then)
+        const rest = quietSeconds * (1 - waited) - quiet
+        if (waited > 1 || (rest < 0 && end - begin < quiet / 10)) then()
+        // @effect-diagnostics-next-line globalTimers:off
+        else setTimeout(() => this.afterArrivals(since, then), Math.max(0, rest * 1_000))
       })
     }
     private closeNow(callback?: (error?: Error) => void): void {
