@@ -133,7 +133,8 @@ export const followingDocuments = Effect.fnUntraced(function*(route: Route, resp
   const responses = yield* innerResponses({ method: "GET", path: route.path }, responding)
   /** Asks for changes from now on, and says with which status that was answered. */
   const asking = (id: string, live: object, each: (lines: Stream.Stream<string>) => Effect.Effect<void>) => {
-    const query = new URLSearchParams({ ...live, offset: "now", query: JSON.stringify({ id }) })
+    // In quotes it has no signs, and is read as the field's type.
+    const query = new URLSearchParams({ ...live, offset: "now", id: `"${id.replaceAll(/["\\]/gu, "\\$&")}"` })
     return Effect.suspend(() => {
       let status = 0
       const handled = responses((response) => {

@@ -7,6 +7,7 @@ import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
 import { CurrentUser, KernelEngine, Model, Repository, Resource, Role } from "../../../src/index.ts"
 import { posting, sessionOf } from "../../support/mcpClient.ts"
+import { sendTo } from "../../support/rest.ts"
 
 class Product extends Model.Class<Product>()("Product", {
   id: Model.id(),
@@ -75,6 +76,46 @@ const engine = KernelEngine.make("shop")
   .enableSecurity()
   .enableMcp({ expose: ["products", "notes"], registrations: Layer.mergeAll(Reorder, Weather, Asked) })
 
+const kinds: ReadonlyArray<readonly [name: string, id: Schema.Top, one: string | number]> = [
+  ["numbers", Schema.Int, 7],
+  ["bigints", Schema.BigInt, "9007199254740993"],
+  ["texts", Schema.String, "[~a \"b\\c\", !1]\n"],
+  ["digits", Schema.String, "007"],
+  ["object_ids", Model.ObjectId, "64b0000000000000000000aa"],
+  ["moments", Schema.DateTimeUtc, "2026-01-02T00:00:00.000Z"]
+]
+
+const options = { methods: ["GET", "POST"], urlBase: "/" } as const
+
+const [first, ...others] = kinds.map(([name, id]) => ({
+  name,
+  model: class extends Model.Class<{ readonly id: unknown; readonly n: number }>()(name, { id, n: Schema.Int }, {
+    logged: true
+  }) {}
+}))
+
+const ofAnyKind = others.reduce(
+  (engine, { model, name }) => engine.register(model, { ...options, name, segment: name }),
+  KernelEngine.make("kinds").register(first!.model, { ...options, name: first!.name, segment: first!.name })
+).enableMcp({ expose: kinds.map(([name]) => name) })
+
+/** The URIs that a session's stream says have changed. */
+const listening = Effect.fnUntraced(function*(url: string, headers: { readonly [name: string]: string }) {
+  const told = yield* Queue.unbounded<string>()
+  const response = yield* Effect.promise((signal) =>
+    fetch(url, { headers: { ...headers, accept: "text/event-stream" }, signal })
+  )
+  yield* Stream.fromReadableStream({ evaluate: () => response.body!, onError: String }).pipe(
+    Stream.decodeText,
+    Stream.splitLines,
+    Stream.filter((line) => line.startsWith("data: ")),
+    Stream.runForEach((line) => Queue.offer(told, String(JSON.parse(line.slice(6)).params.uri))),
+    Effect.ensuring(Queue.offer(told, "end")),
+    Effect.forkScoped
+  )
+  return { status: response.status, next: Queue.take(told), size: Queue.size(told) }
+})
+
 const serving = Effect.gen(function*() {
   const { baseUrl, repositories, token } = yield* engine.test()
   const url = `${baseUrl}/mcp`
@@ -91,22 +132,7 @@ const serving = Effect.gen(function*() {
         begun.send(method, { uri }),
         ({ status, text }) => status === 200 ? JSON.parse(text).error?.message ?? "done" : String(status)
       )
-    /** The URIs that the session's stream says have changed. */
-    const listen = Effect.gen(function*() {
-      const told = yield* Queue.unbounded<string>()
-      const response = yield* Effect.promise((signal) =>
-        fetch(url, { headers: { ...headers, "mcp-session-id": begun.id, accept: "text/event-stream" }, signal })
-      )
-      yield* Stream.fromReadableStream({ evaluate: () => response.body!, onError: String }).pipe(
-        Stream.decodeText,
-        Stream.splitLines,
-        Stream.filter((line) => line.startsWith("data: ")),
-        Stream.runForEach((line) => Queue.offer(told, String(JSON.parse(line.slice(6)).params.uri))),
-        Effect.ensuring(Queue.offer(told, "end")),
-        Effect.forkScoped
-      )
-      return { status: response.status, next: Queue.take(told) }
-    })
+    const listen = listening(url, { ...headers, "mcp-session-id": begun.id })
     return { ...begun, ask, headers, listen }
   })
   const { updateOne } = repositories.products
@@ -154,6 +180,22 @@ describe("An MCP server", () => {
       assert.strictEqual(yield* next, uri)
     }))
 
+  it.live("tells of documents with identifiers of any kind", () =>
+    Effect.gen(function*() {
+      const { baseUrl } = yield* ofAnyKind.test()
+      const { id: session, send } = yield* sessionOf(`${baseUrl}/mcp`)
+      const { next } = yield* listening(`${baseUrl}/mcp`, { "mcp-session-id": session })
+      for (const [name, , id] of kinds) {
+        const save = (n: number) => sendTo(baseUrl, "POST", `/${name}`, { id, n })
+        yield* save(1)
+        const uri = `appkernel://${name}/${encodeURIComponent(id)}`
+        assert.deepInclude(JSON.parse((yield* send("resources/subscribe", { uri })).text), { result: {} }, name)
+        assert.strictEqual(yield* next, uri)
+        yield* save(2)
+        assert.strictEqual(yield* next, uri)
+      }
+    }))
+
   it.live("refuses to tell of what a caller may not see, and of what is not recorded", () =>
     Effect.gen(function*() {
       const { session } = yield* serving
@@ -190,22 +232,12 @@ describe("An MCP server", () => {
       const { id, send } = yield* sessionOf(url, yield* headersOf("shop"))
       yield* send("resources/subscribe", { uri: "appkernel://products/P1" })
       const others = yield* headersOf("other")
-      const response = yield* Effect.promise((signal) =>
-        fetch(url, { headers: { ...others, "mcp-session-id": id, accept: "text/event-stream" }, signal })
-      )
-      const told = yield* Queue.unbounded<string>()
-      yield* Stream.fromReadableStream({ evaluate: () => response.body!, onError: String }).pipe(
-        Stream.decodeText,
-        Stream.splitLines,
-        Stream.filter((line) => line.startsWith("data: ")),
-        Stream.runForEach((line) => Queue.offer(told, line)),
-        Effect.forkScoped
-      )
+      const { next, size } = yield* listening(url, { ...others, "mcp-session-id": id })
       // The end of what it may not follow is all that it hears of.
-      assert.include(yield* Queue.take(told), "appkernel://products/P1")
+      assert.strictEqual(yield* next, "appkernel://products/P1")
       yield* repositories.products.updateOne(($) => $.id.equals("P1"), ($) => [$.stock.set(4)])
       yield* Effect.sleep("300 millis")
-      assert.strictEqual(yield* Queue.size(told), 0)
+      assert.strictEqual(yield* size, 0)
     }))
 
   it.effect("does not start with a tool of the name of one that is exposed", () =>
