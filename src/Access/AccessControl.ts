@@ -88,8 +88,11 @@ export const makeAccessControl = (
 ): AccessControl => {
   const callerOf = makeCallers(roles)
   return {
-    open: (user, request) =>
-      requestDecision(policies, { caller: callerOf(user), request }, { path: request.url }, () => [], undefined),
+    open: (user, request) => {
+      // A query may have secrets, such as a signature.
+      const origin = { path: request.url.replace(/\?.*$/su, "") }
+      return requestDecision(policies, { caller: callerOf(user), request }, origin, () => [], undefined)
+    },
     at: (endpoint) => {
       const { asMethod, askedBy, documents, isOperation, name, path, registration, resource, rules } = endpoint
       const ownIds = rules.idsFor(name, isOperation)

@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Logger, References, Schema } from "effect"
+import { HttpRouter, HttpServerResponse } from "effect/http"
 import { Anonymous, Authenticated, KernelEngine, Model, Repository, Resource, Role, Service } from "../../src/index.ts"
+import { sendTo } from "../support/rest.ts"
 
 class Invoice extends Model.Class<Invoice>()("Invoice", { id: Model.id(), text: Schema.String }) {}
 
@@ -43,6 +45,14 @@ const Bills = Service.make("BillService")
 const engine = KernelEngine.make("shop").register(Orders).register(Bills)
   .register(Resource.make(Invoice, { methods: ["GET", "POST"] }).require(Role("accountant")))
   .register(Resource.make(Counter, { methods: [] }))
+  .use(HttpRouter.add(
+    "POST",
+    "/paid/:order",
+    Effect.match(invoice, {
+      onFailure: () => HttpServerResponse.empty({ status: 403 }),
+      onSuccess: () => HttpServerResponse.empty()
+    })
+  ))
   .enableSecurity()
 
 describe("A write that a handler makes for a caller without a grant", () => {
@@ -56,7 +66,7 @@ describe("A write that a handler makes for a caller without a grant", () => {
         String(message).startsWith("A handler may not write this") ? [{ message, ...about }] : []
       )
     return Effect.gen(function*() {
-      const { anonymous, as, repositories: { orders } } = yield* engine.test()
+      const { anonymous, as, baseUrl, repositories: { orders } } = yield* engine.test()
       assert.include(
         entries.map(({ level, message }) => `${String(level)} ${String(message)}`),
         "Warn Handlers may not read or write Counter for callers, for want of a rule: " +
@@ -98,6 +108,12 @@ describe("A write that a handler makes for a caller without a grant", () => {
           }
         ]
       )
+      assert.strictEqual((yield* sendTo(baseUrl, "POST", "/paid/7?signature=secret")).status, 403)
+      assert.deepStrictEqual<ReadonlyArray<object>>(refusals(), [{
+        ...expected(reason, "Invoice"),
+        path: "/paid/7",
+        subject: ""
+      }])
       yield* ann.bills.many()
       assert.lengthOf(refusals(), 1)
       yield* ann.bills.free()

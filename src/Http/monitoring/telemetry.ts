@@ -25,6 +25,7 @@ import { hostname } from "node:os"
 import { Application } from "../../internal/application.ts"
 import { CurrentWorker } from "../../internal/worker.ts"
 import type { TelemetryOptions } from "../KernelConfig.ts"
+import { withoutSecrets } from "../request/requestPath.ts"
 import { limitedTo, Threshold } from "../server/kernelLogger.ts"
 
 export const layer = (
@@ -145,9 +146,6 @@ const discreet = (tracer: Tracer.Tracer, ratio: number): Tracer.Tracer =>
     },
     context: tracer.context
   })
-
-/** Whoever has a signed address of a file may read it. */
-const withoutSecrets = (url: string): string => url.replace(/[?#].*$/su, "").replace(/(\/signed\/).*$/su, "$1")
 
 /** Sends a span and those that it is part of. The property is only constant for readers. */
 const keep = (span: Tracer.Span): void => {

@@ -22,6 +22,7 @@ import type { Limits } from "../KernelConfig.ts"
 import { hasMoreFields } from "../request/fieldCount.ts"
 import { unreadableOf } from "../request/rawBody.ts"
 import { requestIdOf } from "../request/requestId.ts"
+import { withoutSecrets } from "../request/requestPath.ts"
 import type { HandlerFailure } from "../response/handlerFailures.ts"
 import { prepareWire } from "../response/json.ts"
 import type { BadRequestResponder, ErrorResponses } from "../response/translatedResponses.ts"
@@ -118,7 +119,7 @@ const withLoggedBody = (
     Cause.hasInterruptsOnly(cause)
       ? Effect.void
       : Effect.annotateLogs(
-        Effect.logError(`The response to ${request.method} ${request.url.split("?", 1)[0]} broke off`, cause),
+        Effect.logError(`The response to ${request.method} ${withoutSecrets(request.url)} broke off`, cause),
         "request_id",
         requestIdOf(request)
       ))

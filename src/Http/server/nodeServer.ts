@@ -9,6 +9,7 @@ import { defaultOf } from "../../internal/configurationKeys.ts"
 import { quote } from "../../internal/json.ts"
 import { BufferedRequest } from "../request/bufferedRequest.ts"
 import { IncomingMessage, type Server, ServerResponse, STATUS_CODES, unwrittenResponse } from "../request/nodeHttp.ts"
+import { withoutSecrets } from "../request/requestPath.ts"
 import { limitUpload } from "../request/uploading.ts"
 import type { ResponseHeaders } from "../request/wireResponse.ts"
 import { batch } from "./batchedSocket.ts"
@@ -101,7 +102,7 @@ export const makeServer = (
     protected override mismatched(length: number, written: number): void {
       const { method, url = "" } = this.req
       const found = written > length ? "is longer" : `has ${written}`
-      report(`Cut the response to ${method} ${url.split("?", 1)[0]}: it says ${length} bytes, and its body ${found}`)
+      report(`Cut the response to ${method} ${withoutSecrets(url)}: it says ${length} bytes, and its body ${found}`)
     }
   }
   // With Node's own check of the length, each response would be written in two parts.

@@ -135,6 +135,10 @@ describe("a body that can't be sent", () => {
       assert.deepStrictEqual(yield* send(path), ["cut"])
       assert.lengthOf(logged, 1)
       assert.match(logged[0] ?? "", /^Error The response to GET \/pictures\/[\w-]+\/file broke off .*away/su)
+      // Whoever has a signed address may read the file.
+      const [, signed] = yield* send(`${path}/address`, { method: "POST" })
+      assert.deepStrictEqual(yield* send(JSON.parse(signed ?? "").href), ["cut"])
+      assert.match(logged[0] ?? "", /^Error The response to GET \/pictures\/[\w-]+\/file\/signed\/ broke off .*away/su)
     }))
 
   it.effect("keeps the length that is only a header", () =>

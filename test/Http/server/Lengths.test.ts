@@ -101,6 +101,12 @@ describe("the engine's server / lengths", () => {
           yield* refused
           writeFileSync(file, "")
           yield* refused
+          if (length > 100) {
+            const { body: { href } } = yield* send("POST", `${path}/address`)
+            yield* cut(href)
+            // Whoever has a signed address may read the file.
+            assert.match(logged[0] ?? "", /Cut the response to GET \/[\w/-]+\/file\/signed\/:/u)
+          }
           writeFileSync(file, "a".repeat(length) + forged)
           assert.strictEqual((yield* send("GET", path)).text, "a".repeat(length))
           writeFileSync(file, "b".repeat(length))
