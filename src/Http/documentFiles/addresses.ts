@@ -23,6 +23,7 @@ import { hasAccount, isLiveIn, Lifetimes, signInOf } from "../../Security/SignIn
 import { yesOrNo } from "../description/queryParameters.ts"
 import { errorOf } from "../HttpError.ts"
 import { queryReader } from "../query/parameterReader.ts"
+import { pathOfRequest } from "../request/requestPath.ts"
 import type { HandlerFailure, ResponseEffect } from "../response/handlerFailures.ts"
 import * as responses from "../response/json.ts"
 import type { BadRequestResponder } from "../response/translatedResponses.ts"
@@ -71,7 +72,7 @@ export const addresses = ({ credentialsNeeded, field, respond, respondBadRequest
       if (Result.isFailure(read)) return respondBadRequest(read.failure)
       const { bound, expires_in: seconds = defaultSeconds } = read.success
       const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
-      const path = request.url.split("?", 1)[0]!.replace(/\/address\/*$/u, "")
+      const path = pathOfRequest(request).replace(/\/address$/u, "")
       const user = Context.getOrUndefined(fiber.context, CurrentUser)
       const isBound = bound === "true"
       if (isBound && user === undefined && credentialsNeeded !== undefined) return credentialsNeeded
@@ -93,8 +94,8 @@ export const addresses = ({ credentialsNeeded, field, respond, respondBadRequest
     const { params } = Context.getUnsafe(fiber.context, HttpRouter.RouteContext)
     const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
     // A document's identifier may be `signed`, too.
-    const [url = ""] = request.url.split("?", 1)
-    const path = url.slice(0, url.lastIndexOf("/signed/"))
+    const own = pathOfRequest(request)
+    const path = own.slice(0, own.lastIndexOf("/signed/"))
     const signature = params["signature"] ?? ""
     const free = Result.getOrUndefined(opened(signature, path, false))
     const signed = free ?? Result.getOrUndefined(opened(signature, path, true))

@@ -17,6 +17,7 @@ import type { Received, Uploads } from "../files/uploads.ts"
 import { errorOf, type HttpError } from "../HttpError.ts"
 import { mediaTypeOf, refusedType } from "../request/body.ts"
 import { readRaw } from "../request/rawBody.ts"
+import { pathOfRequest } from "../request/requestPath.ts"
 import type { HandlerFailure, ResponseEffect } from "../response/handlerFailures.ts"
 import type { BadRequestResponder } from "../response/translatedResponses.ts"
 import { headersOf, type RequestFiber } from "../routes/route.ts"
@@ -70,7 +71,7 @@ export const resumableHandlers = <Asked>(
   ): ResponseEffect =>
     speaking((asked, request, room, fiber) => {
       const { params } = Context.getUnsafe(fiber.context, HttpRouter.RouteContext)
-      const path = pathOf(request)
+      const path = pathOfRequest(request)
       return Effect.flatMap(unfinished.find(params["upload"] ?? ""), (upload) =>
         upload === undefined || upload.address !== path.slice(0, path.lastIndexOf("/")) ||
           upload.by !== currentUserIdOf(fiber)
@@ -142,7 +143,7 @@ export const resumableHandlers = <Asked>(
     if (said === undefined) return respondBadRequest([noMetadata])
     const { filename, filetype, name = filename, type = filetype } = said
     const announced = {
-      address: pathOf(request),
+      address: pathOfRequest(request),
       by: currentUserIdOf(fiber),
       length,
       name,
@@ -317,8 +318,6 @@ const respond = (
       ...more
     }
   })
-
-const pathOf = ({ url }: Request): string => url.split("?", 1)[0]!
 
 /** Another request has brought bytes, or makes the file at the moment. */
 const elsewhere = ({ offset }: Unfinished): Effect.Effect<never, HttpError> =>

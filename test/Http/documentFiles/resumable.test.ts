@@ -91,6 +91,9 @@ describe("resumable uploads", () => {
       assert.strictEqual(begun.status, 201)
       assert.isTrue(location.startsWith(`${at}/`))
       assert.isNotNull(begun.headers.get("upload-expires"))
+      const withSlashes = yield* call("POST", `/${at}//`, { "upload-length": "50000" })
+      assert.match(withSlashes.headers.get("location") ?? "", new RegExp(`^${at}/\\w+$`, "u"))
+      assert.strictEqual((yield* call("DELETE", `/${withSlashes.headers.get("location")}`)).status, 204)
       const state = Effect.map(call("HEAD", location), ({ headers, status }) => [
         status,
         headers.get("upload-offset"),

@@ -1003,9 +1003,10 @@ describe("rights to files", () => {
       assert.strictEqual((yield* anonymous("GET", href)).status, 404)
     }))
 
-  it.effect("have signed addresses whatever the identifier of the document is", () =>
+  it.effect("have signed addresses whatever the identifier of the document is, and how many slashes they are asked for with", () =>
     Effect.gen(function*() {
-      const { call } = yield* started
+      const { baseUrl, call } = yield* started
+      const withSlash = caller(`${baseUrl}/`)
       for (const id of ["signed", "address"]) {
         const body = JSON.stringify({ id, owner: "ann" })
         assert.strictEqual((yield* call("POST", "", { body, headers: json })).status, 201)
@@ -1013,6 +1014,11 @@ describe("rights to files", () => {
         for (const address of ["address", "address/", "/address//"]) {
           const { body: { href } } = yield* call("POST", `/${id}/picture/${address}`)
           assert.deepStrictEqual((yield* call("GET", href)).bytes, put.body, address)
+          assert.deepStrictEqual((yield* withSlash("GET", href)).bytes, put.body, address)
+          // `//api` would be a host.
+          const { body } = yield* withSlash("POST", `/api/v1/photos/${id}/picture/${address}`)
+          assert.match(body.href, /^\/api\/v1\/photos\/\w+\/picture\/signed\/[\w-]+$/u)
+          assert.deepStrictEqual((yield* call("GET", body.href)).bytes, put.body, address)
         }
       }
     }))
