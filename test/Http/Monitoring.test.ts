@@ -47,7 +47,10 @@ describe("Monitoring / health", () => {
       )
       const program = Effect.gen(function*() {
         assert.deepStrictEqual((yield* send("GET", "/health/live")).body, { status: "ok" })
-        assert.deepStrictEqual((yield* send("GET", "/health/live/")).body, { status: "ok" })
+        for (const path of ["/health/live/", "/health/live?", "/health/live?at=1", "//health//live//?at=1"]) {
+          assert.deepStrictEqual((yield* send("GET", path)).body, { status: "ok" }, path)
+        }
+        refused(404, yield* send("GET", "/health/lives"))
         assert.deepStrictEqual(
           (yield* send("GET", "/health/ready/")).status,
           (yield* send("GET", "/health/ready")).status
@@ -188,7 +191,7 @@ describe("Monitoring / limits and credentials", () => {
       refused(401, yield* send("GET", "/notes", undefined, { authorization: "Bearer nonsense" }))
       refused(429, yield* send("GET", "/notes"))
       // Probes are under no limit.
-      const probes = yield* atOnce(3, () => send("GET", "/health/ready"))
+      const probes = yield* atOnce(3, () => send("GET", "/health/ready?verbose"))
       assert.deepStrictEqual(probes.map(({ status }) => status), [200, 200, 200])
       const counts = (yield* Metric.snapshot).flatMap(({ attributes, id, state }) =>
         id.startsWith("appkernel.") && id.endsWith(".refused") && "count" in state

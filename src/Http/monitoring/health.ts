@@ -82,12 +82,11 @@ export const makeHealth = Effect.fnUntraced(function*({ checks: own = {}, migrat
 /** Answers some paths before the handler, whatever it would do with them. A probe is answered while others wait. */
 export const answeredFirst = <E, R>(
   handler: Effect.Effect<Response, E, R>,
-  responses: ReadonlyMap<string, Effect.Effect<Response>>
+  probeAt: (url: string) => Effect.Effect<Response> | undefined
 ): Effect.Effect<Response, E, R> =>
   Effect.withFiber<Response, E, R>((fiber) => {
     const { method, url } = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
-    const response = method === "GET" || method === "HEAD" ? responses.get(url) : undefined
-    return response ?? handler
+    return (method === "GET" || method === "HEAD" ? probeAt(url) : undefined) ?? handler
   })
 
 interface Result {

@@ -51,7 +51,7 @@ export const layer = (
         // Probes and scrapes are no work of the service.
         Layer.succeed(
           HttpMiddleware.TracerDisabledWhen,
-          ({ url }) => /^\/(?:health(?:\/(?:live|ready))?|metrics)(?:\?|$)/u.test(url)
+          ({ url }) => /^\/+(?:health(?:\/+(?:live|ready))?|metrics)\/*(?:\?|$)/u.test(url)
         )
       ),
       metrics: OtlpMetrics.layer(optionsOf("metrics")),

@@ -257,11 +257,11 @@ interface EarlyResponse {
 }
 
 /** Refuses requests that waited longer than `maxDelay`, before a fiber handles them. Ends with the scope. */
-export const shed = Effect.fnUntraced(function*({ maxDelay, priorityOf, probes, refusal, retryAfter }: {
+export const shed = Effect.fnUntraced(function*({ maxDelay, priorityOf, probeAt, refusal, retryAfter }: {
   readonly maxDelay: Duration.Duration
   readonly priorityOf: (url: string) => Priority
-  /** The paths of probes, which don't wait in the queue. */
-  readonly probes: ReadonlySet<string>
+  /** Finds probes, which don't wait in the queue. */
+  readonly probeAt: ((url: string) => unknown) | undefined
   readonly refusal: (headers: IncomingHttpHeaders) => EarlyResponse
   readonly retryAfter: Duration.Duration
 }) {
@@ -286,7 +286,7 @@ export const shed = Effect.fnUntraced(function*({ maxDelay, priorityOf, probes, 
         connected: () => queue.connected(),
         enter: (request, response, handle) => {
           const { url = "" } = request
-          if (probes.has(url)) return handle()
+          if (probeAt?.(url) !== undefined) return handle()
           queue.enter(priorityOf(url), {
             handle,
             refuse: () => refuse(request, response),

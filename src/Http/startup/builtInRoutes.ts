@@ -13,10 +13,10 @@ import { enabled, monitored } from "./monitored.ts"
 import { type MonitoringPage, servedDocument } from "./servedDocument.ts"
 import type { Composing, ServedRoute } from "./surroundings.ts"
 
-/** These routes, and what is answered before everything else, by path. */
+/** These routes, and the probes, which are answered before everything else. */
 export const builtInRoutes = Effect.fnUntraced(function*(made: Composing) {
   const { migrations, respondBadRequest } = made
-  const { first, pages } = yield* monitored(yield* enabled, migrations)
+  const { pages, probeAt } = yield* monitored(yield* enabled, migrations)
   const keys = yield* Effect.serviceOption(Keys)
   const monitoring = pages.map(({ handler, path, require }): ServedRoute => ({
     method: "GET",
@@ -31,7 +31,7 @@ export const builtInRoutes = Effect.fnUntraced(function*(made: Composing) {
     ...monitoring,
     ...keys._tag === "Some" ? [keysRoute(keys.value, respondBadRequest)] : []
   ]
-  return { monitoring, probes: first, routes }
+  return { monitoring, probeAt, routes }
 })
 
 /** What grants name a path by that not everybody gets. */

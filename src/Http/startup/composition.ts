@@ -62,7 +62,7 @@ export const compose = Effect.fnUntraced(function*(parts: ServiceParts) {
     translations
   }
   const { doors, repositories, routes: registered } = yield* registeredRoutes(made)
-  const { monitoring, probes, routes: builtIn } = yield* builtInRoutes(made)
+  const { monitoring, probeAt, routes: builtIn } = yield* builtInRoutes(made)
   const cors = yield* configuredCors
   const own = [...registered, ...builtIn]
   const respondingOf = respondingLater(() => surroundings)
@@ -103,7 +103,7 @@ export const compose = Effect.fnUntraced(function*(parts: ServiceParts) {
     },
     paths: pathsOfDocuments(registrations),
     priorityOf: priorities(routes),
-    probes,
+    probeAt,
     respondBadRequest,
     responseTimeout: yield* KernelConfig.responseTimeout,
     router,

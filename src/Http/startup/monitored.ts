@@ -33,25 +33,33 @@ interface Page {
   readonly require: Options["require"]
 }
 
-/** The pages for those who operate the service, and what is answered before everything else. */
+/** Answers what is asked for before everything else; `undefined` for what is not. */
+export type ProbeAt = (url: string) => Effect.Effect<Response> | undefined
+
+/** As the router takes a path. It is matched with each request. */
+const probe = /^\/+health\/+(live|ready)\/*(?:\?|$)/u
+
+/** The pages for those who operate the service, and its probes; `undefined` without any. */
 export const monitored = Effect.fnUntraced(function*(
   { health, metrics }: Enabled,
   migrations: ReadonlyArray<Migration>
 ) {
-  const first = new Map<string, Effect.Effect<Response>>()
+  let probeAt: ProbeAt | undefined
   const pages: Array<Page> = []
   if (health !== undefined) {
     const { makeHealth } = yield* Effect.promise(() => import("../monitoring/health.ts"))
     const { details, live, ready } = yield* makeHealth({ checks: health.checks, migrations, options: health })
-    // As elsewhere, a trailing slash makes no difference.
-    first.set("/health/live", live).set("/health/live/", live).set("/health/ready", ready).set("/health/ready/", ready)
+    probeAt = (url) => {
+      const name = probe.exec(url)?.[1]
+      return name === undefined ? undefined : name === "live" ? live : ready
+    }
     if (health.require !== undefined) pages.push({ path: "/health", handler: details, require: health.require })
   }
   if (metrics !== undefined) {
     const { makePrometheus } = yield* Effect.promise(() => import("../monitoring/prometheus.ts"))
     pages.push({ path: "/metrics", handler: yield* makePrometheus, require: metrics.require })
   }
-  return { first, pages }
+  return { pages, probeAt }
 })
 
 /** Whether the configuration sends metrics, or serves them. */

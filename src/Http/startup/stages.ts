@@ -39,10 +39,10 @@ export const serviceStages: ReadonlyArray<Stage<ServiceSurroundings, Serving, At
     does: "Lets a request wait while the processor is busy, and answers 503 to one that has waited too long.",
     when: "`overload.max_delay`",
     before: { probes: "it is a gate of Node's server, before a request has a fiber; probes pass it at once" },
-    wrap: ({ errorFormat, errorResponses, overload: { maxDelay, retryAfter }, priorityOf, probes }) =>
+    wrap: ({ errorFormat, errorResponses, overload: { maxDelay, retryAfter }, priorityOf, probeAt }) =>
       using(maxDelay, (maxDelay) => {
         const refusal = errorResponses.early("ServiceUnavailable", textOfKey("errors.Overload"), errorFormat)
-        const options = { maxDelay, priorityOf, probes: new Set(probes.keys()), refusal, retryAfter }
+        const options = { maxDelay, priorityOf, probeAt, refusal, retryAfter }
         // After the server serves, so that it ends before the server waits for its last responses.
         return (inner) => (serve) => Effect.andThen(inner(serve), shed(options))
       }),
@@ -58,12 +58,18 @@ export const serviceStages: ReadonlyArray<Stage<ServiceSurroundings, Serving, At
       concurrency: "a probe is answered while all places are taken",
       "rate by address": "a probe is not refused for coming often"
     },
-    wrap: ({ probes }) =>
-      probes.size === 0 ? undefined : loading(
-        () => import("../monitoring/health.ts"),
-        ({ answeredFirst }, next) => answeredFirst(next, probes)
+    wrap: ({ probeAt }) =>
+      using(
+        probeAt,
+        (probeAt) =>
+          loading(() => import("../monitoring/health.ts"), ({ answeredFirst }, next) => answeredFirst(next, probeAt))
       ),
-    atOnce: ({ probes }) => (inner) => (request) => probes.has(request.message.url ?? "") ? undefined : inner(request)
+    atOnce: ({ probeAt }) =>
+      using(
+        probeAt,
+        (probeAt) => (inner) => (request) =>
+          probeAt(request.message.url ?? "") === undefined ? inner(request) : undefined
+      )
   },
   {
     name: "compression",

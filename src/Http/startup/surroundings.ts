@@ -26,6 +26,7 @@ import type { Priority } from "../server/shedding.ts"
 import type { Translations } from "../Translations.ts"
 import type { Access } from "./access.ts"
 import type { ServiceParts } from "./engineParts.ts"
+import type { ProbeAt } from "./monitored.ts"
 
 /** How a request is answered from a stage inwards. */
 export type Answer = Effect.Effect<
@@ -94,8 +95,8 @@ export interface ServiceSurroundings extends Required<RouteSurroundings> {
   /** The paths of single documents. They exist whichever methods a resource has. */
   readonly paths: ReadonlyArray<`/${string}`>
   readonly priorityOf: (url: string) => Priority
-  /** What is answered before everything else, by path. */
-  readonly probes: ReadonlyMap<string, Effect.Effect<HttpServerResponse.HttpServerResponse>>
+  /** What is answered before everything else; `undefined` if nothing is. */
+  readonly probeAt: ProbeAt | undefined
   readonly respondBadRequest: BadRequestResponder
   readonly responseTimeout: Duration.Duration | undefined
   readonly router: HttpRouter.HttpRouter
