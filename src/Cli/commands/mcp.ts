@@ -153,7 +153,7 @@ const bridge = Effect.fnUntraced(function*(
     if (message.method === "resources/unsubscribe" && uri !== undefined) subscriptions.delete(uri)
     const text = isStream ? "" : yield* response.text
     let isAnswered = message.id === undefined || message.method === undefined
-    return (isStream ? messagesIn(response) : Stream.fromIterable([text.trim()].filter(isJsonRpc))).pipe(
+    return (isStream ? messagesIn(response) : Stream.fromIterable([inOneLine(text.trim())].filter(isJsonRpc))).pipe(
       Stream.tap((answer) =>
         Effect.sync(() => {
           const isAnswer = Option.exists(
@@ -169,23 +169,32 @@ const bridge = Effect.fnUntraced(function*(
         )
       )
     )
-  }, Stream.unwrap)
+  })
+
+  /** Sends a line. The effect ends as soon as the server begins to answer. */
+  const sent = (line: string): Effect.Effect<Stream.Stream<string>> => {
+    if (Option.isNone(json(line))) return Effect.succeed(Stream.make(failure(null, "This is no JSON", -32700)))
+    const failed = (cause: Cause.Cause<unknown>) =>
+      Option.match(messageIn(line), {
+        onNone: () => Stream.empty,
+        onSome: ({ id, method }) =>
+          id === undefined || method === undefined
+            ? Stream.empty
+            : Stream.make(failure(id, reasonIn(Cause.squash(cause))))
+      })
+    return Effect.matchCause(answered(line), {
+      onFailure: failed,
+      onSuccess: (answers) => Stream.catchCause(answers, failed)
+    })
+  }
 
   const answers = stdio.stdin.pipe(
     Stream.decodeText,
     Stream.splitLines,
     Stream.filter((line) => line.trim() !== ""),
-    Stream.flatMap((line) =>
-      Option.isNone(json(line))
-        ? Stream.make(failure(null, "This is no JSON", -32700))
-        : Stream.catchCause(answered(line), (cause) =>
-          Option.match(messageIn(line), {
-            onNone: () => Stream.empty,
-            onSome: ({ id, method }) =>
-              id === undefined || method === undefined
-                ? Stream.empty
-                : Stream.make(failure(id, reasonIn(Cause.squash(cause))))
-          })), { concurrency: "unbounded" })
+    // What follows the beginning of a session is of it.
+    Stream.mapEffect((line) => begins(line) ? sent(line) : Effect.succeed(Stream.unwrap(sent(line)))),
+    Stream.flatten({ concurrency: "unbounded" })
   )
   yield* Stream.merge(answers, Stream.fromQueue(told), { haltStrategy: "left" }).pipe(
     Stream.map((line) => `${line}\n`),
@@ -220,6 +229,12 @@ const json = Schema.decodeOption(Schema.fromJsonString(Schema.Unknown))
 
 const messageIn = Schema.decodeOption(Schema.fromJsonString(Message))
 
+const begins = (line: string): boolean =>
+  Option.exists(messageIn(line), ({ method }) => method === "initialize" || method === "notifications/initialized")
+
+/** A line is a message. JSON may have breaks between its parts. */
+const inOneLine = (text: string): string => text.replaceAll(/[\r\n]+/gu, " ")
+
 const isJsonRpc = (text: string): boolean => text.includes("\"jsonrpc\"") && Option.isSome(json(text))
 
 /** The messages of a stream of events, as they come. */
@@ -227,7 +242,7 @@ const messagesIn = ({ stream }: HttpClientResponse.HttpClientResponse): Stream.S
   stream.pipe(
     Stream.decodeText,
     Stream.pipeThroughChannelOrFail(Sse.decode()),
-    Stream.map(({ data }) => data.replaceAll("\n", " ")),
+    Stream.map(({ data }) => inOneLine(data)),
     Stream.filter(isJsonRpc)
   )
 

@@ -1,7 +1,11 @@
 /** The tools of a service over standard input and output, for the SDK, which starts the command. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Queue, Redacted, Schema, Scope } from "effect"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { createServer } from "node:http"
 import { join } from "node:path"
+import { text } from "node:stream/consumers"
 import { EmbeddedStore, KernelEngine, KernelServer, Model, Resource, Role } from "../../../src/index.ts"
 import { runCommand } from "../../support/command.ts"
 import { freshDirectory } from "../../support/folders.ts"
@@ -108,6 +112,42 @@ describe("appkernel mcp", () => {
       assert.strictEqual(yield* Queue.take(changed), uri)
       yield* repositories.notes.updateOne(($) => $.id.equals("N1"), ($) => [$.text.set("new")])
       assert.strictEqual(yield* Queue.take(changed), uri)
+    }))
+
+  it.live("sends what follows the beginning of a session in it, and writes each answer as a line", () =>
+    Effect.gen(function*() {
+      const asked: Array<string> = []
+      const server = createServer((request, response) => {
+        void text(request).then((body) => {
+          const { id, method } = body === "" ? {} : JSON.parse(body)
+          asked.push(`${request.method} ${method} ${String(request.headers["mcp-session-id"])}`)
+          response.setHeader("content-type", "application/json")
+          if (id === 1) response.setHeader("mcp-session-id", "S1")
+          return id === undefined
+            ? response.writeHead(202).end()
+            : response.end(JSON.stringify({ jsonrpc: "2.0", id, result: { method } }, null, 2))
+        })
+      })
+      yield* Effect.acquireRelease(
+        Effect.promise(() => once(server.listen(0, "127.0.0.1"), "listening")),
+        () => Effect.sync(() => server.close())
+      )
+      const { port } = Object(server.address())
+      const file = yield* Effect.promise(() => builtFrom(join(root, "src/Cli/Main.ts")))
+      const lines = [[1, "initialize"], [undefined, "notifications/initialized"], [2, "tools/list"], [
+        3,
+        "ping"
+      ]] as const
+      const output = yield* Effect.promise(() => {
+        const url = `http://127.0.0.1:${port}/mcp`
+        const { stdin, stdout } = spawn(process.execPath, ["--conditions=source", file, "mcp", url])
+        stdin.end(lines.map(([id, method]) => `${JSON.stringify({ jsonrpc: "2.0", id, method })}\n`).join(""))
+        return text(stdout)
+      })
+      const answers = output.trim().split("\n").map((line): unknown => JSON.parse(line).result.method)
+      assert.sameMembers(answers, ["initialize", "ping", "tools/list"])
+      assert.deepStrictEqual(asked.slice(0, 2), ["POST initialize undefined", "POST notifications/initialized S1"])
+      assert.includeMembers(asked.slice(2), ["POST tools/list S1", "POST ping S1", "DELETE undefined S1"])
     }))
 
   it.effect("says what a module lacks", () =>
