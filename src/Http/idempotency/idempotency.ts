@@ -31,6 +31,7 @@ import { errorOf } from "../HttpError.ts"
 import type { Limits } from "../KernelConfig.ts"
 import { mediaTypeOf, readBytes } from "../request/body.ts"
 import { BufferedRequest } from "../request/bufferedRequest.ts"
+import { withoutSlashes } from "../request/requestPath.ts"
 import type { HandlerFailure } from "../response/handlerFailures.ts"
 import type { BadRequestResponder, ErrorResponses } from "../response/translatedResponses.ts"
 import { Afterwards, type HookFailed, runAfterwards, withoutHookFailure } from "../routes/hooks.ts"
@@ -136,7 +137,7 @@ export const makeIdempotency = Effect.fnUntraced(function*(
       const { params } = Context.getUnsafe(fiber.context, HttpRouter.RouteContext)
       const values = Object.keys(params).length === 0 ? [] : [params]
       const id = digestOf(JSON.stringify([caller, route.method, route.path, key, ...values]))
-      const repeatable = { id, request: digestOf(JSON.stringify([withoutSlash(request.url), type]), body) }
+      const repeatable = { id, request: digestOf(JSON.stringify([withoutSlashes(request.url), type]), body) }
       const found = yield* kept.find(repeatable)
       if (found === undefined && runs.has(id)) return yield* running
       const result = found ?? (yield* Effect.ensuring(
@@ -163,18 +164,13 @@ const unreadable = problemWith("must be a text of up to 255 characters")
 const streamed = problemWith("is for bodies of JSON or of a form")
 
 /** A structured field's string (RFC 9651, section 3.3.3), or the same without its quotes, as most clients send it. */
-const keyOf = (header: string): string | undefined =>
-  /^(?:"(?<quoted>[\x20\x21\x23-\x5b\x5d-\x7e]{1,255})"|(?<plain>[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]{1,255}))$/u
-    .exec(header)?.slice(1).find((text) => text !== undefined)
-
-/** A slash at the end of a path never matters. */
-const withoutSlash = (url: string): string => {
-  const query = url.indexOf("?")
-  const path = query === -1 ? url.length : query
-  let end = path
-  while (end > 0 && url[end - 1] === "/") end -= 1
-  return url.slice(0, end) + url.slice(path)
+const keyOf = (header: string): string | undefined => {
+  const [, quoted, plain] = keyForm.exec(header) ?? []
+  return quoted?.replaceAll(/\\(.)/gu, "$1") ?? plain
 }
+
+const keyForm =
+  /^(?:"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\]){1,255})"|([\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]{1,255}))$/u
 
 /** Whether a body of the type is read as a whole. */
 const isWhole = (type: string): boolean =>

@@ -20,7 +20,8 @@ export const withKeys = (client: HttpClient.HttpClient, key = randomKey): HttpCl
         takesKey(request),
         (takesKey) =>
           takesKey && request.method !== "GET" && request.method !== "QUERY" && request.headers[keyHeader] === undefined
-            ? Effect.map(key, (key) => HttpClientRequest.setHeader(request, keyHeader, `"${key}"`))
+            ? Effect.map(key, (key) =>
+              HttpClientRequest.setHeader(request, keyHeader, `"${key.replaceAll(/["\\]/gu, "\\$&")}"`))
             : Effect.succeed(request)
       )
   )

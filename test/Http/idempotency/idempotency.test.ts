@@ -276,9 +276,39 @@ storeMatrix((name, store) =>
         refused(413, yield* send("POST", "/orders", { item: "x".repeat(2_000_000) }, { "idempotency-key": fresh() }))
       }))
 
+    it.effect("a key has quotes or none, and signs that are escaped in quotes", () =>
+      Effect.gen(function*() {
+        const sent = (key: string) =>
+          Effect.map(send("POST", "/orders", { item: "tea" }, { "idempotency-key": key }), ({ status, text }) => {
+            assert.strictEqual(status, 201, text)
+            return text
+          })
+        const key = fresh()
+        assert.strictEqual(yield* sent(key), yield* sent(`"${key}"`))
+        const escaped = String.raw`"${key} \"a\" \\"`
+        assert.strictEqual(yield* sent(escaped), yield* sent(escaped))
+        assert.notStrictEqual(yield* sent(escaped), yield* sent(`"${key} a "`))
+        yield* sent(`"${String.raw`\"`.repeat(255)}"`)
+      }))
+
     it.effect("a key that can't be one, or can't be kept, is a 400", () =>
       Effect.gen(function*() {
-        for (const key of ["", "\"", "\"a", "a\"b", "a,b", "a;b", "x".repeat(256), "é"]) {
+        const tooLong = `"${String.raw`\"`.repeat(256)}"`
+        for (
+          const key of [
+            "",
+            "\"",
+            "\"a",
+            "a\"b",
+            String.raw`"a\b"`,
+            String.raw`"a\"`,
+            "a,b",
+            "a;b",
+            "x".repeat(256),
+            tooLong,
+            "é"
+          ]
+        ) {
           const answer = yield* send("POST", "/orders", { item: "tea" }, { "idempotency-key": key })
           assert.deepStrictEqual(problemsIn(refused(400, answer)), ["Idempotency-Key Header"], key)
         }

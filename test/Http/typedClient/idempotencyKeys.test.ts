@@ -154,3 +154,15 @@ it.live("a write of many documents has no key, and is sent once", () =>
     const all = yield* repositories.orders.find()
     assert.deepStrictEqual(all.map(({ id, item }) => [id, item]), [["O1", "rice"], ["O2", "salt"]])
   }).pipe(Effect.scoped, Effect.provide(FetchHttpClient.layer)))
+
+it.live("a key of the program's may have quotes", () =>
+  Effect.gen(function*() {
+    const { baseUrl } = yield* many.test()
+    const key = Effect.succeed(String.raw`the "1st" \ order`)
+    const { orders } = yield* KernelClient.make(many, {
+      baseUrl,
+      transformClient: KernelClient.withIdempotencyKeys({ key })
+    })
+    const order = { payload: { item: "tea" } }
+    assert.strictEqual((yield* orders.create(order)).result, (yield* orders.create(order)).result)
+  }).pipe(Effect.scoped, Effect.provide(FetchHttpClient.layer)))
