@@ -25,6 +25,7 @@ import {
   Job,
   KernelEngine,
   Model,
+  Permission,
   Repository,
   Resource,
   Role,
@@ -364,6 +365,59 @@ describe("A job of a service", () => {
       assert.deepStrictEqual(yield* rename("newest"), ["ada: new", "bob: old"])
       const states = (yield* store.find("QueuedJob", { sort: { created: 1 } })).map(({ state }) => state)
       assert.include(states, "dead")
+    }))
+
+  it.effect("is done with the rights of its own subject by rules that read data, whoever had one before", () =>
+    Effect.gen(function*() {
+      const Mark = Job.make("mark", { payload: { by: Schema.String }, runAs: "subject", concurrency: 8 })
+      const marking = Mark.implement(({ by }) =>
+        Effect.gen(function*() {
+          const notes = yield* Repository.for(Note)
+          yield* notes.updateMany(($) => $.text.notEquals(by), ($) => [$.text.set(by)])
+        })
+      )
+      const isEditor = Permission.make(
+        "an editor",
+        {},
+        ({ caller }) => Effect.as(Effect.yieldNow, caller.roles.includes("editor"))
+      )
+      const ownerOf = (login: string) => Effect.as(Effect.yieldNow, login)
+      const Notes = Resource.make(Note, { methods: ["GET", "PATCH"] }).grant(isEditor, {
+        rows: (me) => Effect.map(ownerOf(me.subject), (owner) => ($) => $.owner.equals(owner))
+      })
+      const engine = KernelEngine.make("notes").register(Notes).register(People, { name: "people" }).register(marking)
+        .enableSecurity()
+      for (const logins of [["ada", "bob", "eve"], ["eve", "bob", "ada"]]) {
+        const { idle, repositories: { notes, people }, store } = yield* engine.test({
+          store: Layer.provideMerge(
+            Accounts.fromModel(Person, { login: "login", secret: "secret" }),
+            EmbeddedStore.layerMemory
+          )
+        })
+        const ids = new Map<string, string>()
+        for (const login of logins) {
+          const roles = login === "eve" ? ["reader"] : ["editor"]
+          const { id } = yield* people.insert(yield* Model.finalise(Person, { login, secret: "a".repeat(8), roles }))
+          ids.set(login, id)
+          yield* notes.insert(new Note({ owner: id, text: "" }))
+        }
+        const enqueue = (login: string, by: string) =>
+          Mark.enqueue({ by }).pipe(
+            Effect.provideService(CurrentUser, { subject: ids.get(login)!, roles: ["editor", "reader"], claims: {} }),
+            Effect.provideService(DocumentStore.DocumentStore, store)
+          )
+        const marks = Effect.map(
+          notes.find(),
+          (all) =>
+            Object.fromEntries(logins.map((login) => [login, all.find(({ owner }) => owner === ids.get(login))?.text]))
+        )
+        for (const login of logins) yield* Effect.andThen(enqueue(login, `by ${login}`), idle)
+        assert.deepStrictEqual(yield* marks, { ada: "by ada", bob: "by bob", eve: "" })
+        const many = Array.from({ length: 30 }, (_, i) => logins[i % 3]!)
+        yield* Effect.forEach(many, (login) => enqueue(login, `also by ${login}`), { concurrency: 30 })
+        yield* idle
+        assert.deepStrictEqual(yield* marks, { ada: "also by ada", bob: "also by bob", eve: "" })
+      }
     }))
 })
 

@@ -18,6 +18,7 @@ import { TestClock } from "effect/testing"
 import { Webhook } from "standardwebhooks"
 import {
   Accounts,
+  Anonymous,
   Authenticated,
   Converter,
   DocumentStore,
@@ -26,6 +27,7 @@ import {
   KernelEngine,
   Model,
   MongoStore,
+  Permission,
   Repository,
   type RepositoryError,
   Resource,
@@ -656,6 +658,96 @@ describe("Webhooks", () => {
       yield* staff.orders.create({ payload: { buyer: "bob", total: 3 } })
       yield* idle
       assert.deepStrictEqual([none.received.length, buyer.received.length], [0, 1])
+    }))
+
+  it.effect("tell each subscriber what rules that read data allow that one, whoever was told before", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(Date.now())
+      class Doc extends Model.Class<Doc>()("Doc", { id: Model.id(), team: Schema.String }, { logged: true }) {}
+      class Team extends Model.Class<Team>()("Team", { id: Model.id(), member: Schema.String, name: Schema.String }) {}
+      const trusted = Permission.make(
+        "trusted",
+        {},
+        ({ caller }) => Effect.map(Effect.yieldNow, () => caller.roles.includes("trusted"))
+      )
+      let isOpen = false
+      const openNow = Permission.make("open now", { anonymous: true }, () => Effect.sync(() => isOpen))
+      const teamsOf = Effect.fnUntraced(function*(subject: string) {
+        const teams = yield* Repository.for(Team)
+        return (yield* teams.find(($) => $.member.equals(subject))).map(({ name }) => name)
+      })
+      const Docs = Resource.make(Doc, { methods: ["GET", "POST"] })
+        .grant(Role("member"), {
+          rows: (me) => Effect.map(teamsOf(me.subject), (names) => ($) => $.team.in(names))
+        })
+        .grant(trusted, { methods: ["GET"] })
+        .grant(openNow, { methods: ["GET"] })
+        .require(Role("staff"), ["POST"])
+      const Open = Resource.make(Webhooks.Subscription, { methods: ["POST"] }).require(Anonymous)
+      const Trust = Resource.make(Team, { methods: ["GET"] }).require(Role("staff"))
+      for (const order of [["ann", "bob", "tom", "eve"], ["eve", "tom", "bob", "ann"]]) {
+        const store = Accounts.fromModel(User, { login: "email", secret: "password" }).pipe(
+          Layer.provideMerge(EmbeddedStore.layerMemory)
+        )
+        const { as, client, idle, repositories } = yield* KernelEngine.make("docs")
+          .register(Docs)
+          .register(Trust)
+          .register(Open, { segment: "subscriptions", name: "subscriptions" })
+          .register(Resource.make(User, { methods: ["PATCH"] }).require(Role("staff")))
+          .enableSecurity()
+          .enableWebhooks({ "doc.created": Docs }, local)
+          .test({ store })
+        const people = { ann: "member", bob: "member", tom: "trusted", eve: "other" }
+        for (const [id, role] of Object.entries(people)) {
+          yield* repositories.users.insert(
+            yield* Model.finalise(User, { id, email: `${id}@example.org`, password: "12345678", roles: [role] })
+          )
+        }
+        yield* repositories.teams.insert(yield* Model.finalise(Team, { member: "ann", name: "red" }))
+        yield* repositories.teams.insert(yield* Model.finalise(Team, { member: "bob", name: "blue" }))
+        const received = new Map<string, ReadonlyArray<Received>>()
+        for (const id of order) {
+          const { received: own, url } = yield* receiver()
+          received.set(id, own)
+          const one = yield* as({ subject: id, roles: [people[id as keyof typeof people]] })
+          yield* one.subscriptions.create({ payload: { url, types: ["doc.created"], secret } })
+        }
+        const boss = yield* as({ subject: "boss", roles: ["staff"] })
+        const teamsTold = (of: ReadonlyArray<Received>): ReadonlyArray<string> =>
+          of.map(({ body }) => JSON.parse(body).data.team)
+        const toldOf = () =>
+          Object.fromEntries(order.map((id) => [id, teamsTold(received.get(id)!).toSorted().join(" ")]))
+        // One after the other, and then many at once.
+        for (const team of ["red", "blue"]) {
+          yield* boss.docs.create({ payload: { team } })
+          yield* idle
+        }
+        assert.deepStrictEqual(toldOf(), { ann: "red", bob: "blue", tom: "blue red", eve: "" })
+        yield* boss.docs.create({ payload: Array.from({ length: 20 }, (_, i) => ({ team: i < 10 ? "red" : "blue" })) })
+        // What finds no place at first is put off.
+        for (let i = 0; i < 10; i++) yield* Effect.andThen(idle, TestClock.adjust("1 second"))
+        const many = (team: string) => Array(11).fill(team).join(" ")
+        assert.deepStrictEqual(toldOf(), {
+          ann: many("red"),
+          bob: many("blue"),
+          tom: `${many("blue")} ${many("red")}`,
+          eve: ""
+        })
+        // What was true once is asked again.
+        yield* repositories.teams.updateMany(($) => $.member.equals("ann"), ($) => [$.member.set("bob")])
+        yield* boss.docs.create({ payload: { team: "red" } })
+        yield* idle
+        assert.deepStrictEqual([received.get("ann")!.length, received.get("bob")!.length], [11, 12])
+        const nobody = yield* receiver()
+        yield* client.subscriptions.create({ payload: { url: nobody.url, types: ["doc.created"], secret } })
+        for (const open of [true, false, true]) {
+          isOpen = open
+          yield* boss.docs.create({ payload: { team: String(open) } })
+          yield* idle
+        }
+        assert.deepStrictEqual(teamsTold(nobody.received), ["true", "true"])
+        isOpen = false
+      }
     }))
 
   it.effect("tell no deletion of a document outside of the owner's rows, also where all fields are shown", () =>

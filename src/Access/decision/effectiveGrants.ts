@@ -74,12 +74,13 @@ export const makeCallers = (
     for (const role of all) for (const included of table.get(role) ?? []) all.add(included)
     return all.size === own.length ? own : [...all]
   }
-  return (user) => {
-    if (user === undefined) return Option.none()
+  // What is decided on a request is known by its caller, which is the same one each time.
+  const callerOf = memoize((user: Caller) => {
     const roles = withIncluded(user.roles)
     const claims = hasNull(user.claims) ? withoutNulls(user.claims) : user.claims
     return Option.some(roles === user.roles && claims === user.claims ? user : { ...user, roles, claims })
-  }
+  })
+  return (user) => user === undefined ? Option.none() : callerOf(user)
 }
 
 // internal
@@ -110,7 +111,7 @@ const rowFilter = (
   // The permission decides the type of the caller, and an open one is the only one that holds without a caller.
   const where = rows((isOpen ? caller : Option.getOrUndefined(caller)) as never)
   const answer: Decided<Query.Where<Model.Any>> = Effect.isEffect(where)
-    ? once(isOpen ? answersOf(request).open : answersOf(request).closed, rows, where)
+    ? once(answersOf(request)(caller)[isOpen ? "open" : "closed"], rows, where)
     : Effect.succeed(where)
   return Effect.mapEager(answer, (where) => {
     const filter = Query.toFilter(model, where)
@@ -168,7 +169,7 @@ const decisionOf = (
   whenAsked: boolean
 ): Decided<boolean> =>
   Effect.suspend(() => {
-    const { decisions } = answersOf(request.request)
+    const { decisions } = answersOf(request.request)(request.caller)
     const before = decisions.get(decide)
     if (before !== undefined) {
       if (!before.isAsked || before.document === request.document) return Effect.succeed(before.decision)
@@ -193,7 +194,7 @@ interface Answer {
   readonly decision: boolean
 }
 
-/** The results of a request's effects: the grants are evaluated for the endpoint, for handlers, and for links. */
+/** The results of the effects for a caller of a request: the grants are evaluated for the endpoint, for handlers, and for links. */
 interface Answers {
   readonly decisions: Map<unknown, Answer>
   /** By the functions; those of permissions that admit callers without credentials take the caller as an option. */
@@ -201,11 +202,9 @@ interface Answers {
   readonly closed: Map<AnyRows, Query.Where<Model.Any>>
 }
 
-const answersOf = memoize<HttpServerRequest.HttpServerRequest, Answers>(() => ({
-  decisions: new Map(),
-  open: new Map(),
-  closed: new Map()
-}))
+const answersOf = memoize((_request: HttpServerRequest.HttpServerRequest) =>
+  memoize((_caller: AccessRequest["caller"]): Answers => ({ decisions: new Map(), open: new Map(), closed: new Map() }))
+)
 
 const once = <K, A>(known: Map<K, A>, key: K, effect: Decided<A>): Decided<A> =>
   Effect.suspend(() => {

@@ -44,11 +44,7 @@ export const doingJobs = Effect.fnUntraced(function*(
           roles: among === undefined ? roles : roles.filter((role) => among.includes(role)),
           claims: {}
         }
-        return yield* work.pipe(
-          Effect.provideService(CurrentUser, user),
-          Effect.provideService(HttpServerRequest.HttpServerRequest, request),
-          Effect.provideService(AccessDecision, access.openTo(user, request))
-        )
+        return yield* requestedBy(user, access, Effect.provideService(work, CurrentUser, user))
       })
   if (webhooks !== undefined && access !== undefined && asSubject === undefined) {
     return yield* Effect.die(
@@ -63,13 +59,10 @@ export const doingJobs = Effect.fnUntraced(function*(
         doors,
         repositories,
         service: api.id,
-        asSubject: (subject, work, among) => {
-          if (subject !== undefined && asSubject !== undefined) return asSubject(subject, work, among)
-          const open = Effect.provideService(work, HttpServerRequest.HttpServerRequest, request)
-          return access === undefined
-            ? open
-            : Effect.provideService(open, AccessDecision, access.openTo(undefined, request))
-        }
+        asSubject: (subject, work, among) =>
+          subject !== undefined && asSubject !== undefined
+            ? asSubject(subject, work, among)
+            : requestedBy(undefined, access, work)
       })
   )
   // Jobs may begin them.
@@ -100,5 +93,20 @@ export const doingJobs = Effect.fnUntraced(function*(
 
 // internal
 
-/** Of a job there is none, and permissions that look at the request find an empty one. Node loads undici for one of the web. */
-const request = HttpServerRequest.fromClientRequest(HttpClientRequest.get("http://localhost/"))
+/**
+ * Runs work as a request would. There is none: permissions that look at it find an empty one. It is another one each time, since what
+ * rules have decided on a request is known by its object.
+ */
+const requestedBy = <A, E>(
+  user: CurrentUser["Service"] | undefined,
+  access: ServiceSurroundings["access"],
+  work: Effect.Effect<A, E>
+): Effect.Effect<A, E> =>
+  Effect.suspend(() => {
+    // Node loads undici for one of the web.
+    const request = HttpServerRequest.fromClientRequest(HttpClientRequest.get("http://localhost/"))
+    const requested = Effect.provideService(work, HttpServerRequest.HttpServerRequest, request)
+    return access === undefined
+      ? requested
+      : Effect.provideService(requested, AccessDecision, access.openTo(user, request))
+  })
