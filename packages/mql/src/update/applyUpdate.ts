@@ -178,9 +178,14 @@ const isTooDeep = (value: unknown, level: number): boolean => {
 
 const tooDeep = `nested more than ${maxNesting} levels deep`
 
-/** A value that no other document has, since a date can be changed in place. */
-const ownValue = (value: unknown): unknown =>
-  value instanceof Date ? dateOf(value.getTime()) : isArray(value) ? Object.freeze(value) : value
+/**
+ * A value that no other document has, since a date can be changed in place. A whole number that was beside fractions is in an object
+ * of V8's. If it stayed there, V8 would make another shape for all documents like this one, and copy each when it is next read.
+ */
+const ownValue = (value: unknown): unknown => {
+  if (typeof value === "number") return Object.is(value | 0, value) ? value | 0 : value
+  return value instanceof Date ? dateOf(value.getTime()) : isArray(value) ? Object.freeze(value) : value
+}
 
 // Whether an update may pad an array and so make a document much larger than the update.
 const mayPadArray = (path: string): boolean =>

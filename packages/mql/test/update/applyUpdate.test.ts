@@ -1,6 +1,8 @@
 import type { Document } from "@appkernel/document-store/DocumentStore"
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
 import { matchAll } from "../../src/filter/parseFilter.ts"
 import { parseUpdate } from "../../src/update/applyUpdate.ts"
 
@@ -20,6 +22,17 @@ describe("applyUpdate", () => {
       { _id: 1, a: a.map((n) => n < 50_000 ? n : -1) }
     )
     assert.deepStrictEqual(changed({ _id: 1, a }, { $unset: { "a.$[]": 1 } }), { _id: 1, a: a.map(() => null) })
+  })
+
+  it("leaves documents in the shape that V8 has for them, where a fraction and a whole number change", () => {
+    setFlagsFromString("--allow-natives-syntax")
+    const isWhole = runInNewContext("(value) => %IsSmi(value)")
+    const document = Object.freeze({ _id: 1, price: 0.5, stock: 1 })
+    const after = changed(document, { $set: { price: 2.5, stock: 7 } })
+    assert.deepStrictEqual([isWhole(after?.["price"]), isWhole(after?.["stock"])], [false, true])
+    for (const value of [0, -0, -1, 1.5, 2 ** 31 - 1, 2 ** 31, -(2 ** 31), 2 ** 53, NaN, -Infinity]) {
+      assert.isTrue(Object.is(changed(document, { $set: { stock: value } })?.["stock"], value), `${value}`)
+    }
   })
 
   it("copies what it changes once, and freezes it", () => {
