@@ -27,6 +27,7 @@
  *
  * @since 0.1.0
  */
+import { monotonicMillis } from "@appkernel/document-store/internal"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -38,7 +39,6 @@ import * as Ref from "effect/Ref"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type * as Take from "effect/Take"
-import { monotonicMillis } from "../internal/deadline.ts"
 import { DeclarationError } from "../internal/declarationError.ts"
 import { Admission, type AdmissionGate, type Refusable, refusalOf } from "./breaker/admission.ts"
 import * as Circuit from "./breaker/circuit.ts"

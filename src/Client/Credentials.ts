@@ -8,6 +8,7 @@
  *
  * @since 0.1.0
  */
+import { monotonicMillis } from "@appkernel/document-store/internal"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -157,7 +158,7 @@ export const tokens = (options: TokenOptions): Credentials => {
   return make((service) => {
     const signIn = signIns.get(service.origin) ??
       {
-        current: { refreshToken: options.refreshToken, access: undefined, until: 0, isRefused: false },
+        current: { refreshToken: options.refreshToken, access: undefined, until: -Infinity, isRefused: false },
         renewal: undefined
       }
     signIns.set(service.origin, signIn)
@@ -182,7 +183,7 @@ export const tokens = (options: TokenOptions): Credentials => {
         username: account.username,
         password: Redacted.value(account.password)
       }))
-      const now = yield* Clock.currentTimeMillis
+      const now = monotonicMillis(yield* Clock.Clock)
       if (issued === undefined) {
         return signIn.current = {
           refreshToken: undefined,
@@ -223,9 +224,9 @@ export const tokens = (options: TokenOptions): Credentials => {
     return (request, execute) => {
       const sendWith = ({ access }: SessionTokens) =>
         execute(access === undefined ? request : withToken(request, access))
-      return Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      return Effect.flatMap(Clock.Clock, (clock) => {
         const { current } = signIn
-        const ready = now < current.until ? Effect.succeed(current) : renew(current)
+        const ready = monotonicMillis(clock) < current.until ? Effect.succeed(current) : renew(current)
         return Effect.flatMap(
           ready,
           (used) =>
@@ -292,7 +293,7 @@ interface SignIn {
 interface SessionTokens {
   readonly refreshToken: Redacted.Redacted<string> | undefined
   readonly access: Redacted.Redacted<string> | undefined
-  /** When the access token is renewed, or one is asked for again, in milliseconds. */
+  /** When the access token is renewed, or one is asked for again, in monotonic milliseconds. */
   readonly until: number
   /** Whether the service has refused to renew and to sign in. */
   readonly isRefused: boolean

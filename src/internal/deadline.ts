@@ -1,4 +1,5 @@
 /** The deadline of the current request, which the engine sets and which stores and calls to services respect. */
+import { monotonicMillis } from "@appkernel/document-store/internal"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -35,6 +36,3 @@ export const withEarlierDeadline = <A, E, R>(effect: Effect.Effect<A, E, R>, mil
       ? effect
       : Effect.provideService(effect, CurrentDeadline, deadline)
   })
-
-/** The time of the monotonic clock, which nobody sets. */
-export const monotonicMillis = (clock: Clock.Clock): number => Number(clock.monotonicTimeNanosUnsafe()) / 1e6

@@ -1,4 +1,5 @@
 /** Counts requests against rates: in this process, in the primary process of workers, or by Effect's `RateLimiter`. */
+import { monotonicMillis } from "@appkernel/document-store/internal"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -47,16 +48,16 @@ export const makeQuotas: Effect.Effect<Quotas> = Effect.map(
   ([shared, worker]) => {
     const own = inMemory()
     if (Option.isNone(shared)) return worker === undefined ? own : byPrimary(worker, own)
-    let alone = 0
+    let alone = -Infinity
     const consume = (key: string, { limit, window }: Rate, tokens: number) =>
       shared.value.consume({ algorithm: "token-bucket", key, limit, window, tokens })
     const unlessGone = <A>(ask: Effect.Effect<A, RateLimiter.RateLimiterError>, instead: Effect.Effect<A>) =>
       Clock.clockWith((clock) => {
-        if (clock.currentTimeMillisUnsafe() < alone) return instead
+        if (monotonicMillis(clock) < alone) return instead
         return ask.pipe(
           Effect.timeout(maxWait),
           Effect.catch((error) => {
-            alone = clock.currentTimeMillisUnsafe() + pause
+            alone = monotonicMillis(clock) + pause
             return Effect.andThen(
               Effect.logWarning("The store of rate limits failed; this process counts by itself", error),
               instead
@@ -136,12 +137,11 @@ const inMemory = (): Quotas => {
   const consume = (key: string, rate: Rate, count: number): Effect.Effect<Quota> =>
     Effect.clockWith((clock) =>
       Effect.sync(() => {
-        const now = clock.currentTimeMillisUnsafe()
+        const now = monotonicMillis(clock)
         const window = Duration.toMillis(Duration.fromInputUnsafe(rate.window))
         const each = window / rate.limit
         const last = backlogs.get(key)
-        // A clock that was set back must not leave a key without requests for longer than the window.
-        const wait = last === undefined ? 0 : Math.min(Math.max(last.wait - (now - last.at), 0), window)
+        const wait = last === undefined ? 0 : Math.max(last.wait - (now - last.at), 0)
         const next = Math.max(0, wait + count * each)
         const excess = next - window
         const isExceeded = excess > rounding

@@ -87,6 +87,19 @@ describe("quotas in memory", () => {
       assert.isTrue((yield* take("attacker", rate)).isExceeded)
     }))
 
+  it.effect("come back with the time that passes, also when the clock is set", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(7_200_000)
+      const { take } = yield* makeQuotas
+      const rate = { limit: 1, window: "1 minute" } as const
+      yield* take("a", rate)
+      yield* TestClock.setTime(3_600_000)
+      yield* TestClock.adjust("59 seconds")
+      assert.isTrue((yield* take("a", rate)).isExceeded)
+      yield* TestClock.adjust("1 second")
+      assert.isFalse((yield* take("a", rate)).isExceeded)
+    }))
+
   it.effect("do not wait for a shared limiter that is gone, but for a second of every five", () =>
     Effect.gen(function*() {
       let asked = 0
@@ -106,6 +119,7 @@ describe("quotas in memory", () => {
       assert.strictEqual((yield* Fiber.join(first)).remaining, 1)
       assert.deepStrictEqual([(yield* take("a", rate)).isExceeded, (yield* take("a", rate)).isExceeded], [false, true])
       assert.strictEqual(asked, 1)
+      yield* TestClock.setTime(0)
       yield* TestClock.adjust("5 seconds")
       const later = yield* Effect.forkChild(take("a", rate), { startImmediately: true })
       assert.strictEqual(asked, 2)

@@ -6,10 +6,10 @@ import { DocumentStore } from "../../src/index.ts"
 /** Runs an effect in which no process waits for another one to learn what is said. */
 export const atOnce = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.flatMap(Clock.Clock, (clock) => {
-    let passed = 0
+    let passed = 0n
     return Effect.provideService(effect, RetryClock, {
       ...clock,
-      currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe() + (passed += 10_000)
+      monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe() + (passed += 10_000_000_000n)
     })
   })
 

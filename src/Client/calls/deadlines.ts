@@ -2,12 +2,12 @@
  * The deadlines of many calls, watched by one timer that is set for the earliest of them. To move a deadline is a write to
  * a field: calls have several, one after the other, and nearly all of them end before any of them.
  */
+import { monotonicMillis } from "@appkernel/document-store/internal"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
-import { monotonicMillis } from "../../internal/deadline.ts"
 
 export interface Expiring {
   /** The time at which it expires, in milliseconds of the monotonic clock. `Infinity` if it does not. */

@@ -1,5 +1,5 @@
 /** Resumable uploads of files by tus 1.0.0 (<https://tus.io/protocols/resumable-upload>), with creation, expiration and termination. */
-import { currentUserIdOf } from "@appkernel/document-store/internal"
+import { currentUserIdOf, monotonicMillis } from "@appkernel/document-store/internal"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -284,11 +284,11 @@ const sourceOf = Effect.fnUntraced(function*(content: Stream.Stream<Uint8Array, 
       : Effect.flatMap(fetched, () => hasMore)
   )
   const segment = Effect.sync(() => {
-    const until = clock.currentTimeMillisUnsafe() + segmentMillis
+    const until = monotonicMillis(clock) + segmentMillis
     return withPiecesOf(
       content,
       Stream.unfold(0, (size) =>
-        size >= segmentSize || size > 0 && clock.currentTimeMillisUnsafe() > until
+        size >= segmentSize || size > 0 && monotonicMillis(clock) > until
           ? Effect.undefined
           : Effect.map(hasMore, (isMore) => {
             if (!isMore) return undefined

@@ -1,6 +1,7 @@
 /**
  * The open streams of a service: how many there are, of whom, and the channels that they share.
  */
+import { monotonicMillis } from "@appkernel/document-store/internal"
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
@@ -124,7 +125,8 @@ export const makeLiveStreams = Effect.fnUntraced(function*(
   /** Ends the streams of callers in a channel, and refuses them such streams for a time. */
   const endCostly =
     (reader: Reader) => (key: ChannelKey, channel: Channel, callers: ReadonlySet<string>): Effect.Effect<void> =>
-      Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      Effect.flatMap(Clock.Clock, (clock) => {
+        const now = monotonicMillis(clock)
         // What was not decided yet may be little work.
         if (Number.isFinite(channel.work)) {
           for (const caller of callers) refused.set(refusalOf(caller, key.options), now + refusalMillis)
@@ -161,7 +163,7 @@ export const makeLiveStreams = Effect.fnUntraced(function*(
           })
       )),
     channel: Effect.fnUntraced(function*(options, caller) {
-      const now = yield* Clock.currentTimeMillis
+      const now = monotonicMillis(yield* Clock.Clock)
       const until = refused.get(refusalOf(caller, options)) ?? now
       return until > now ? yield* costly(until - now) : yield* RcMap.get(channels, new ChannelKey(options))
     }),

@@ -1,6 +1,7 @@
 /**
  * Decides again, while a stream goes on, on what its caller may see.
  */
+import { monotonicMillis } from "@appkernel/document-store/internal"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -64,10 +65,11 @@ export const resetEvent = Buffer.concat([
 export const watchRights = (stream: Begun, channel: Channel, subscriber: Subscriber): Effect.Effect<void> =>
   Effect.gen(function*() {
     const interval = Duration.toMillis(stream.live.decisionInterval)
-    let last = yield* Clock.currentTimeMillis
+    const now = Effect.map(Clock.Clock, monotonicMillis)
+    let last = yield* now
     while (subscriber.ended === undefined) {
-      yield* Effect.sleep(Math.max(0, last + interval - (yield* Clock.currentTimeMillis)))
-      last = yield* Clock.currentTimeMillis
+      yield* Effect.sleep(Math.max(0, last + interval - (yield* now)))
+      last = yield* now
       const decided = yield* Effect.timeoutOption(changedRights(stream), interval)
       if (Option.isNone(decided)) return channel.end(subscriber)
       if (decided.value === undefined) continue

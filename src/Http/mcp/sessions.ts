@@ -2,6 +2,7 @@
  * The sessions of the protocol's revisions before 2026-07-28. A session has no rights: each request has its own credentials. It
  * belongs to the caller who began it, and ends with the token that it was begun or last used with, or an hour after its last use.
  */
+import { monotonicMillis } from "@appkernel/document-store/internal"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -47,8 +48,9 @@ export const withSessions = (
   const answered: Routed = Effect.withFiber((fiber) => {
     const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
     const user = Context.getOrUndefined(fiber.context, CurrentUser)
-    const now = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
-    const until = Math.min(now + longest, expiryOf(user) ?? Infinity)
+    const clock = fiber.getRef(Clock.Clock)
+    const now = monotonicMillis(clock)
+    const until = now + Math.min(longest, (expiryOf(user) ?? Infinity) - clock.currentTimeMillisUnsafe())
     const id = request.headers[header]
     if (id !== undefined) {
       const session = sessions.get(id)
@@ -107,7 +109,7 @@ export const withSessions = (
 
 interface Session {
   readonly subject: string | undefined
-  /** In milliseconds. */
+  /** In monotonic milliseconds. */
   readonly until: number
   readonly subscriptions: Subscriptions
 }

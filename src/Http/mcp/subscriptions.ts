@@ -2,6 +2,7 @@
  * The subscriptions of a session to resources. The stream that its client opens by `GET` says which of them have changed, and not
  * how: the client reads them again, by what it may then.
  */
+import { monotonicMillis } from "@appkernel/document-store/internal"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import type * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -74,12 +75,12 @@ export const subscribing = (text: string, subscriptions: Subscriptions, followin
   })
 }
 
-/** The stream of a session, until a time in milliseconds. Its client has one: another one ends it. */
+/** The stream of a session, until a time in monotonic milliseconds. Its client has one: another one ends it. */
 export const told = Effect.fnUntraced(function*(subscriptions: Subscriptions, followingOf: FollowingOf, until: number) {
   const context = yield* Effect.context<HttpServerRequest.HttpServerRequest>()
   const changed = yield* Queue.unbounded<string, Cause.Done>()
   const followed = yield* FiberMap.make<string>()
-  const now = yield* Clock.currentTimeMillis
+  const now = monotonicMillis(yield* Clock.Clock)
   // What the client has not taken yet is told once.
   const pending = new Set<string>()
   const open: NonNullable<Subscriptions["open"]> = {

@@ -1,4 +1,5 @@
 /** Whether a service works. */
+import { monotonicMillis } from "@appkernel/document-store/internal"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -104,9 +105,10 @@ const run = Effect.fnUntraced(function*(
   timeout: Duration.Duration,
   failedBefore: Set<string>
 ): Effect.fn.Return<Result> {
-  const start = yield* Clock.currentTimeMillis
+  const now = Effect.map(Clock.Clock, monotonicMillis)
+  const start = yield* now
   const exit = yield* Effect.exit(Effect.timeout(check, timeout))
-  const duration = (yield* Clock.currentTimeMillis) - start
+  const duration = Math.round((yield* now) - start)
   if (Exit.isSuccess(exit)) {
     if (failedBefore.delete(name)) yield* Effect.logInfo(`The health check ${name} succeeds again`)
     return { name, reason: undefined, duration }

@@ -68,7 +68,7 @@ export const accessLogged = <E, R>(
     const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
     const address = clientAddressOf(NodeHttpServerRequest.toIncomingMessage(request))
     const clock = fiber.getRef(Clock.Clock)
-    const start = clock.currentTimeNanosUnsafe()
+    const start = clock.monotonicTimeNanosUnsafe()
     return Effect.onExitPrimitive(handler, (exit) => {
       log.write({
         time: clock.currentTimeMillisUnsafe(),
@@ -77,7 +77,7 @@ export const accessLogged = <E, R>(
         address,
         route: Context.getOrUndefined(fiber.context, HttpRouter.RouteContext)?.route.path,
         status: Exit.isSuccess(exit) ? exit.value.status : callerGone,
-        duration: Number(clock.currentTimeNanosUnsafe() - start) / 1_000_000,
+        duration: Number(clock.monotonicTimeNanosUnsafe() - start) / 1_000_000,
         subject: currentUserIdOf(fiber)
       })
       return undefined
@@ -92,7 +92,7 @@ export const accessLogged = <E, R>(
 export const accessLoggedAtOnce =
   (inner: AtOnce, log: AccessLog, clientAddressOf: ClientAddressOf): AtOnce => (request) => {
     const { clock, message, route } = request
-    const start = clock.currentTimeNanosUnsafe()
+    const start = clock.monotonicTimeNanosUnsafe()
     const response = inner(request)
     if (response === undefined) return undefined
     log.write({
@@ -102,7 +102,7 @@ export const accessLoggedAtOnce =
       address: clientAddressOf(message),
       route,
       status: response.status,
-      duration: Number(clock.currentTimeNanosUnsafe() - start) / 1_000_000,
+      duration: Number(clock.monotonicTimeNanosUnsafe() - start) / 1_000_000,
       subject: undefined
     })
     return response

@@ -5,6 +5,7 @@
  * A process reads it before its first operation and again after {@link refreshAfter}, so after that time every process stores
  * what was said.
  */
+import { monotonicMillis } from "@appkernel/document-store/internal"
 import { outsideTransaction, RetryClock, snapshotOf } from "@appkernel/document-store/shared"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -72,7 +73,7 @@ export const agreementReader = (
     earliest: Math.min(complete, versions.newest)
   }))
   let known: State | undefined
-  let readAt = 0
+  let readAt = -Infinity
   let first: number | undefined
   const statesIn = new WeakMap<object, State>()
 
@@ -109,12 +110,12 @@ export const agreementReader = (
     current: Effect.withFiber((fiber) => {
       const snapshot = snapshotOf(fiber)
       return Effect.flatMap(
-        latest(fiber.getRef(RetryClock).currentTimeMillisUnsafe()),
+        latest(monotonicMillis(fiber.getRef(RetryClock))),
         (state) => within(state, snapshot)
       )
     }),
     saw: (version) => {
-      if (known !== undefined && version > known.written) readAt = 0
+      if (known !== undefined && version > known.written) readAt = -Infinity
     }
   }
 }

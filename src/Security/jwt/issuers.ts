@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import { monotonicMillis } from "@appkernel/document-store/internal"
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
@@ -190,9 +191,9 @@ const rotating = Effect.fnUntraced(function*(options: {
       return Effect.logWarning(error.message)
     },
     onSuccess: (fetched) =>
-      Effect.map(Clock.currentTimeMillis, (now) => {
+      Effect.map(Clock.Clock, (clock) => {
         keys = fetched
-        fetchedAt = now
+        fetchedAt = monotonicMillis(clock)
         failure = undefined
       })
   })
@@ -217,7 +218,7 @@ const rotating = Effect.fnUntraced(function*(options: {
     }).pipe(Effect.uninterruptible)
 
   const find: FindKey = Effect.fnUntraced(function*(id, algorithm) {
-    const now = yield* Clock.currentTimeMillis
+    const now = monotonicMillis(yield* Clock.Clock)
     const known = findIn(keys, id, algorithm)
     const age = now - fetchedAt
     if (known !== undefined && age < maxAge) return known

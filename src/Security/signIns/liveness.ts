@@ -1,10 +1,11 @@
 /** Which sign-ins have not ended, as this process knows it: answers of the store are kept for a while. */
+import { monotonicMillis } from "@appkernel/document-store/internal"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { BoundedCache } from "../../internal/boundedCache.ts"
 
 interface Answer {
-  /** When the question was asked, in milliseconds since 1970. */
+  /** When the question was asked, in monotonic milliseconds. */
   readonly at: number
   /** How often users had been signed out when the question was asked. */
   readonly after: number
@@ -40,7 +41,7 @@ export class Liveness {
     ask: Effect.Effect<Live | undefined, E, R>
   ): Effect.Effect<boolean, E, R> {
     return Clock.clockWith((clock) => {
-      const at = clock.currentTimeMillisUnsafe()
+      const at = monotonicMillis(clock)
       const known = this.#known.get(signIn.id)
       if (known !== undefined && at - known.at < delay && known.after >= (this.#signedOut.get(signIn.subject) ?? 0)) {
         if (known.live === undefined) return no
@@ -60,8 +61,8 @@ export class Liveness {
   /** Remembers that a sign-in has ended. */
   end(id: string): Effect.Effect<void> {
     return Effect.map(
-      Clock.currentTimeMillis,
-      (at) => this.#known.set(id, { at, after: this.#signOuts, live: undefined })
+      Clock.Clock,
+      (clock) => this.#known.set(id, { at: monotonicMillis(clock), after: this.#signOuts, live: undefined })
     )
   }
 

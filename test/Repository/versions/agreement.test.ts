@@ -24,7 +24,11 @@ const withAgreementClock = <A, E, R>(use: (pass: (seconds: number) => void) => E
         passed += seconds * 1000
       }),
       RetryClock,
-      { ...clock, sleep: (duration) => clock.sleep(duration), currentTimeMillisUnsafe: () => passed }
+      {
+        ...clock,
+        sleep: (duration) => clock.sleep(duration),
+        monotonicTimeNanosUnsafe: () => BigInt(passed) * 1_000_000n
+      }
     )
   })
 

@@ -32,6 +32,22 @@ describe("The keys of another issuer", () => {
       assert.deepStrictEqual([yield* outcome(b), server.requests.length], ["key", 3])
     }).pipe(Effect.scoped))
 
+  it.effect("rotate also when the clock is set back", () =>
+    Effect.gen(function*() {
+      const { outcome, server } = yield* setUp
+      const [a, b] = [yield* signerOf("EdDSA"), yield* signerOf("EdDSA")]
+      publish(server, a)
+      assert.strictEqual(yield* outcome(a), "verified")
+      publish(server, b)
+      yield* TestClock.setTime(start - 3_600_000)
+      yield* TestClock.adjust("30 seconds")
+      assert.deepStrictEqual([yield* outcome(b), server.requests.length], ["verified", 2])
+      publish(server, a)
+      yield* TestClock.setTime(start - 7_200_000)
+      yield* TestClock.adjust("70 minutes")
+      assert.deepStrictEqual([yield* outcome(b), server.requests.length], ["key", 3])
+    }).pipe(Effect.scoped))
+
   it.effect("are fetched once for many tokens at once, known and unknown", () =>
     Effect.gen(function*() {
       const { outcome, server } = yield* setUp

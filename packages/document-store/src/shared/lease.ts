@@ -9,6 +9,7 @@ import { randomUUID } from "node:crypto"
 import { hostname } from "node:os"
 import * as process from "node:process"
 import type { Document, DocumentStore } from "../DocumentStore.ts"
+import { monotonicMillis } from "../internal/monotonicMillis.ts"
 import { type StoreError, StoreUnavailable } from "../StoreError.ts"
 
 /** The place of a lock, and how long it is held without a sign of life. */
@@ -99,4 +100,4 @@ const lost = new StoreUnavailable({
   retryable: true
 })
 
-const monotonic = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos / 1_000_000n))
+const monotonic = Effect.map(Clock.Clock, monotonicMillis)

@@ -16,6 +16,7 @@ import * as Schedule from "effect/Schedule"
 import * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import { getOrMake } from "../internal/getOrMake.ts"
+import { monotonicMillis } from "../internal/monotonicMillis.ts"
 
 /** Retries a write on a conflict. A write within another's turn does not wait for one. */
 export type Retry = <A, E, R>(
@@ -53,8 +54,8 @@ export const makeRetry = (): Retry => {
       isConflict,
       (failure) =>
         Effect.flatMap(Effect.all([HasTurn, Clock.Clock, RetryClock]), ([hasTurn, clock, retryClock]) => {
-          const firstConflict = retryClock.currentTimeMillisUnsafe()
-          const isInTime = () => retryClock.currentTimeMillisUnsafe() - firstConflict < Duration.toMillis(retryTime)
+          const firstConflict = monotonicMillis(retryClock)
+          const isInTime = () => monotonicMillis(retryClock) - firstConflict < Duration.toMillis(retryTime)
           // The delays use the retry clock. The write itself runs with the clock of its caller.
           const attempt = Effect.provideService(write, Clock.Clock, clock)
           const retries = Effect.retry(Effect.provideService(attempt, HasTurn, true), {

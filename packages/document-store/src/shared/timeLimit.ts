@@ -1,6 +1,7 @@
 /** The time limit of reads. Time in which the reader of a stream does something else does not count. */
 import type * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
+import { monotonicMillis } from "../internal/monotonicMillis.ts"
 
 /** Measures the time that a read has spent in the store, against its time limit. */
 export interface Stopwatch {
@@ -17,11 +18,11 @@ export const makeStopwatch = (clock: Clock.Clock, timeLimit: Duration.Input | un
   const limit = Duration.toMillis(Duration.fromInputUnsafe(timeLimit))
   let spent = 0
   let since: number | undefined
-  const running = () => since === undefined ? 0 : clock.currentTimeMillisUnsafe() - since
+  const running = () => since === undefined ? 0 : monotonicMillis(clock) - since
   const left = () => limit - spent - running()
   return {
     start: () => {
-      since = clock.currentTimeMillisUnsafe()
+      since = monotonicMillis(clock)
     },
     stop: () => {
       spent += running()
