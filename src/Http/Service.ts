@@ -8,6 +8,7 @@
  */
 import type * as Effect from "effect/Effect"
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import * as Predicate from "effect/Predicate"
 import type * as Grant from "../Access/Grant.ts"
 import type * as Permission from "../Access/Permission.ts"
 import * as Operation from "./Operation.ts"
@@ -211,11 +212,10 @@ export const implement = <
   makeImplemented({ description, handlers: new Map(Object.entries(handlers)), rules: noRules }) as never
 
 /** @internal */
-export const isService = (u: unknown): u is Any => typeof u === "object" && u !== null && typeId in u
+export const isService = (u: unknown): u is Any => Predicate.hasProperty(u, typeId)
 
 /** @internal */
-export const isDescription = (u: unknown): u is AnyDescription =>
-  typeof u === "object" && u !== null && descriptionTypeId in u
+export const isDescription = (u: unknown): u is AnyDescription => Predicate.hasProperty(u, descriptionTypeId)
 
 // -----------------------------------------------------------------------------
 // internal

@@ -5,6 +5,7 @@
  */
 import * as Duration from "effect/Duration"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import {
   type CircuitOpenError,
@@ -99,7 +100,7 @@ export declare namespace UpstreamError {
 
 /** @internal */
 export const isUpstreamStatuses = (u: unknown): u is UpstreamError.Statuses =>
-  typeof u === "object" && u !== null && upstreamStatusesTypeId in u
+  Predicate.hasProperty(u, upstreamStatusesTypeId)
 
 /** The schema of the response with the status, as endpoints declare it. @internal */
 export const upstreamResponseOf = (status: number): UpstreamError.Response =>

@@ -5,6 +5,7 @@
  * @since 0.1.0
  */
 import type * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import * as Predicate from "effect/Predicate"
 import type * as Model from "../../Model/Model.ts"
 import type * as Query from "../../Repository/Query.ts"
 import type * as Action from "../Action.ts"
@@ -212,8 +213,7 @@ export const describe = <
 }
 
 /** @internal */
-export const isDescription = (u: unknown): u is AnyDescription =>
-  typeof u === "object" && u !== null && descriptionTypeId in u
+export const isDescription = (u: unknown): u is AnyDescription => Predicate.hasProperty(u, descriptionTypeId)
 
 /** @internal */
 export const withAction = (
