@@ -22,7 +22,13 @@ import {
 import type { Deleted, Repository } from "../Repository/Repository.ts"
 import type { ReadError } from "../Repository/RepositoryError.ts"
 import { documentDecision, notAllowed } from "./decision/documentDecision.ts"
-import { type AccessRequest, dependsOnDocument, effectiveGrants, makeCallers } from "./decision/effectiveGrants.ts"
+import {
+  type AccessRequest,
+  dependsOnDocument,
+  effectiveGrants,
+  makeCallers,
+  makeIncluding
+} from "./decision/effectiveGrants.ts"
 import { type ModelPolicy, subjectFilterOf } from "./decision/modelPolicy.ts"
 import { linksOfAny, linksOfRequest } from "./decision/permittedLinks.ts"
 import { filtersOfHandler, filtersOfMethod } from "./decision/rowFilters.ts"
@@ -59,6 +65,8 @@ export interface AccessControl {
   readonly at: (endpoint: GuardedEndpoint) => EndpointAccess
   /** The decision for a route without grants, which everybody may use. */
   readonly open: (user: Caller | undefined, request: Request) => AccessDecision
+  /** Roles with those that they include. */
+  readonly withIncluded: (roles: ReadonlyArray<string>) => ReadonlyArray<string>
 }
 
 interface EndpointAccess {
@@ -86,8 +94,10 @@ export const makeAccessControl = (
   /** The roles that roles include. */
   roles: Roles
 ): AccessControl => {
-  const callerOf = makeCallers(roles)
+  const withIncluded = makeIncluding(roles)
+  const callerOf = makeCallers(withIncluded)
   return {
+    withIncluded,
     open: (user, request) => {
       // A query may have secrets, such as a signature.
       const origin = { path: request.url.replace(/\?.*$/su, "") }
@@ -169,7 +179,7 @@ export const makePossibleGrants = (
   registrations: ReadonlyArray<{ readonly rules: Rules; readonly model: Model.Any | undefined }>,
   roles: Roles
 ) => {
-  const callerOf = makeCallers(roles)
+  const callerOf = makeCallers(makeIncluding(roles))
   const prepared = registrations.map(({ model, rules }) => ({
     rules,
     model,

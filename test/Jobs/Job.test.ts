@@ -338,7 +338,7 @@ describe("A job of a service", () => {
       const Notes = Resource.make(Note, { methods: ["GET", "PATCH"] })
         .grant(Role("editor"), { methods: ["GET", "PATCH"], rows: (me) => ($) => $.owner.equals(me.subject) })
       const engine = KernelEngine.make("notes").register(Notes).register(People, { name: "people" }).register(renaming)
-        .enableSecurity()
+        .enableSecurity({ roles: { chief: ["editor", "reader"] } })
       const { idle, repositories: { notes, people }, store } = yield* engine.test({
         store: Layer.provideMerge(
           Accounts.fromModel(Person, { login: "login", secret: "secret" }),
@@ -349,14 +349,22 @@ describe("A job of a service", () => {
         yield* Model.finalise(Person, { login: "ada", secret: "a".repeat(8), roles: ["editor"] })
       )
       for (const owner of [ada.id, "bob"]) yield* notes.insert(new Note({ owner, text: "old" }))
-      const rename = (to: string) =>
+      const rename = (to: string, roles = ["chief"]) =>
         Rename.enqueue({ to }).pipe(
-          Effect.provideService(CurrentUser, { subject: ada.id, roles: ["editor", "admin"], claims: {} }),
+          Effect.provideService(CurrentUser, { subject: ada.id, roles, claims: {} }),
           Effect.provideService(DocumentStore.DocumentStore, store),
           Effect.andThen(idle),
           Effect.andThen(notes.find()),
           Effect.map((all) => all.map(({ owner, text }) => `${owner === "bob" ? "bob" : "ada"}: ${text}`).toSorted())
         )
+      assert.deepStrictEqual(yield* rename("new"), ["ada: new", "bob: old"])
+      // By a key of fewer roles.
+      for (const roles of [[], ["reader"]]) {
+        assert.deepStrictEqual(yield* rename("less", roles), ["ada: new", "bob: old"])
+      }
+      yield* people.updateMany(($) => $.login.equals("ada"), ($) => [$.roles.set(["chief"])])
+      assert.deepStrictEqual(yield* rename("by reader", ["reader"]), ["ada: new", "bob: old"])
+      assert.deepStrictEqual(yield* rename("by editor", ["editor"]), ["ada: by editor", "bob: old"])
       assert.deepStrictEqual(yield* rename("new"), ["ada: new", "bob: old"])
       // The account has lost its role since.
       yield* people.updateMany(($) => $.login.equals("ada"), ($) => [$.roles.set([])])

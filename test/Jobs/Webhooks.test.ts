@@ -660,6 +660,41 @@ describe("Webhooks", () => {
       assert.deepStrictEqual([none.received.length, buyer.received.length], [0, 1])
     }))
 
+  it.effect("count the roles that those of the account and of the credentials include", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(Date.now())
+      const store = Accounts.fromModel(User, { login: "email", secret: "password" }).pipe(
+        Layer.provideMerge(EmbeddedStore.layerMemory)
+      )
+      const { as, idle, repositories } = yield* KernelEngine.make("shop")
+        .register(Orders, { urlBase: "/api" })
+        .register(Resource.make(User, { methods: ["PATCH"] }).require(Role("staff")))
+        .register(Subscriptions, { segment: "subscriptions", name: "subscriptions" })
+        .enableSecurity({ roles: { admin: ["chief"], chief: ["staff", "buyer"] } })
+        .enableWebhooks(events, local)
+        .test({ store })
+      /** The margin of an order that is told, by the roles of the account and of the credentials. */
+      const marginOf = Effect.fnUntraced(function*(account: ReadonlyArray<string>, credentials: ReadonlyArray<string>) {
+        const id = `U-${account.join()}-${credentials.join()}`
+        yield* repositories.users.insert(
+          yield* Model.finalise(User, { id, email: `${id}@example.org`, password: "12345678", roles: account })
+        )
+        const { received, url } = yield* receiver()
+        const one = yield* as({ subject: id, roles: credentials })
+        yield* one.subscriptions.create({ payload: { url, types, secret } })
+        yield* repositories.orders.insert(yield* Model.finalise(Order, { buyer: id, total: 1 }))
+        yield* idle
+        return received.map(({ body }) => JSON.parse(body).data.margin ?? "hidden").join()
+      })
+      assert.strictEqual(yield* marginOf(["admin"], ["admin"]), "7")
+      assert.strictEqual(yield* marginOf(["admin"], ["staff"]), "7")
+      assert.strictEqual(yield* marginOf(["admin"], ["buyer"]), "hidden")
+      assert.strictEqual(yield* marginOf(["buyer"], ["admin"]), "hidden")
+      assert.strictEqual(yield* marginOf(["admin"], []), "")
+      assert.strictEqual(yield* marginOf([], ["admin"]), "")
+      assert.strictEqual(yield* marginOf(["staff"], ["buyer"]), "")
+    }))
+
   it.effect("tell each subscriber what rules that read data allow that one, whoever was told before", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(Date.now())

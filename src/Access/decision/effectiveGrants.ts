@@ -62,18 +62,24 @@ export const effectiveGrants = (
 /** Whether what a permission says may depend on the addressed document. */
 export const dependsOnDocument = ({ leaves }: Any): boolean => leaves.some(({ _tag }) => _tag === "Custom")
 
-/** Callers as grants see them: with the roles that theirs include, and without claims that are `null`. */
-export const makeCallers = (
+/** Roles with those that they include. */
+export const makeIncluding = (
   roles: { readonly [role: string]: ReadonlyArray<string> }
-): (user: Caller | undefined) => Option.Option<Caller> => {
+): (own: ReadonlyArray<string>) => ReadonlyArray<string> => {
   const table = new Map(Object.entries(roles))
-  const withIncluded = (own: ReadonlyArray<string>): ReadonlyArray<string> => {
+  return (own) => {
     if (table.size === 0) return own
     const all = new Set(own)
     // A set is iterated with what is added on the way.
     for (const role of all) for (const included of table.get(role) ?? []) all.add(included)
     return all.size === own.length ? own : [...all]
   }
+}
+
+/** Callers as grants see them: with the roles that theirs include, and without claims that are `null`. */
+export const makeCallers = (
+  withIncluded: ReturnType<typeof makeIncluding>
+): (user: Caller | undefined) => Option.Option<Caller> => {
   // What is decided on a request is known by its caller, which is the same one each time.
   const callerOf = memoize((user: Caller) => {
     const roles = withIncluded(user.roles)

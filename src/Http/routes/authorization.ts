@@ -26,7 +26,7 @@ type Answered<R> = Effect.Effect<HttpServerResponse.HttpServerResponse, HandlerF
 
 type Needs = DocumentStore | HttpServerRequest.HttpServerRequest
 
-export interface Authorization extends Authenticator {
+export interface Authorization extends Authenticator, Pick<AccessControl, "withIncluded"> {
   /** Decides before the handler of an endpoint: 403 for who may not, or 401 without credentials. */
   readonly permitted: <R>(handler: Answered<R>, endpoint: GuardedEndpoint) => Answered<R>
   /** Lets a stream decide on its request again. `checked` runs a handler after all checks. */
@@ -61,6 +61,7 @@ export const makeAuthorization = (access: AccessControl, authenticator: Authenti
         : Effect.map(decidingAt(access, endpoint).decide(undefined), (decided) => decided !== undefined),
     deciding: (endpoint) => decidingAt(access, endpoint),
     openTo: access.open,
+    withIncluded: access.withIncluded,
     open: (router) => openRouter(router, (handler) => authenticated(deciding(access, handler)))
   }
 }

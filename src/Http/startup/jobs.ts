@@ -39,9 +39,12 @@ export const doingJobs = Effect.fnUntraced(function*(
         const account = yield* Effect.provideService(accounts.value.findBySubject(subject), DocumentStore, store)
         if (Option.isNone(account)) return yield* new CredentialsInvalid({ reason: "revoked" })
         const { roles } = account.value
+        const { withIncluded } = access
+        // Credentials may have a role that one of the account includes, and the account one that one of theirs includes.
+        const most = among && new Set(withIncluded(among))
         const user = {
           subject,
-          roles: among === undefined ? roles : roles.filter((role) => among.includes(role)),
+          roles: most === undefined ? roles : withIncluded(roles).filter((role) => most.has(role)),
           claims: {}
         }
         return yield* requestedBy(user, access, Effect.provideService(work, CurrentUser, user))

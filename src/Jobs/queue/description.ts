@@ -68,8 +68,9 @@ export interface WorkOptions {
   readonly concurrency?: number | undefined
   /**
    * In whose name a job is done. With `"service"` nobody is the user, and repositories reach all documents. With `"subject"` it is
-   * the user who caused the job, with the roles that the account has when the job is done and with the grants of the service; the
-   * service then needs `Accounts`, and an attempt fails while the account is gone or blocked. Defaults to `"service"`.
+   * the user who caused the job, with the grants of the service and with the roles that the account has when the job is done, of those
+   * only the ones of the credentials by which it was caused. The service then needs `Accounts`, and an attempt fails while the account
+   * is gone or blocked. Defaults to `"service"`.
    */
   readonly runAs?: "service" | "subject" | undefined
 }

@@ -23,6 +23,8 @@ export interface Element {
   readonly payload: unknown
   /** The subject of the user who caused it. */
   readonly subject?: string | undefined
+  /** The roles of the credentials by which that was; none are known of jobs of earlier versions. */
+  readonly roles?: ReadonlyArray<string> | undefined
   /** The span in which it was caused. */
   readonly span?: { readonly traceId: string; readonly spanId: string; readonly sampled: boolean } | undefined
 }
@@ -51,11 +53,11 @@ export const enqueue = (
   { delay = 0, key }: EnqueueOptions = {}
 ): Effect.Effect<void, StoreError, DocumentStore> =>
   Effect.gen(function*() {
-    const subject = Option.getOrUndefined(yield* CurrentUser.option)?.subject
+    const user = Option.getOrUndefined(yield* CurrentUser.option)
     const span = Option.getOrUndefined(yield* Effect.serviceOption(Tracer.ParentSpan))
     yield* enqueueElement(described, {
       payload,
-      ...(subject !== undefined && { subject }),
+      ...(user !== undefined && { subject: user.subject, roles: user.roles }),
       ...(span !== undefined && { span: { traceId: span.traceId, spanId: span.spanId, sampled: span.sampled } })
     }, { delay: Duration.max(Duration.fromInputUnsafe(delay), Duration.zero), key })
   })
@@ -163,6 +165,7 @@ const elementSchema = (payload: Schema.Top) =>
   Schema.Struct({
     payload,
     subject: Schema.optional(Schema.String),
+    roles: Schema.optional(Schema.Array(Schema.String)),
     span: Schema.optional(
       Schema.Struct({ traceId: Schema.String, spanId: Schema.String, sampled: Schema.Boolean })
     )

@@ -29,9 +29,16 @@ export interface RunOptions {
   readonly lock: Duration.Input
   /** Whether the numbers of waiting jobs are counted again and again. */
   readonly isMeasured: boolean
-  /** Runs an effect with the rights that a user has now; `undefined` where no accounts are known. */
+  /**
+   * Runs an effect with the rights that a user has now, of roles only those that are among some; `undefined` where no accounts are
+   * known.
+   */
   readonly asSubject:
-    | ((subject: string, work: Effect.Effect<unknown, Failure>) => Effect.Effect<unknown, Failure>)
+    | ((
+      subject: string,
+      work: Effect.Effect<unknown, Failure>,
+      among: ReadonlyArray<string> | undefined
+    ) => Effect.Effect<unknown, Failure>)
     | undefined
 }
 
@@ -134,7 +141,7 @@ const interruption = "5 seconds"
 /** One attempt, with its span, its user, its time, its line in the log and its count. */
 const attempted = (
   { job, run }: Any,
-  { payload, span, subject }: Element,
+  { payload, roles, span, subject }: Element,
   attempt: Parameters<Any["run"]>[1],
   { asSubject }: RunOptions,
   isStopping: () => boolean
@@ -148,7 +155,7 @@ const attempted = (
     ? timed
     : subject === undefined
     ? Effect.die(new Error("Nobody has caused the job"))
-    : asSubject(subject, timed)
+    : asSubject(subject, timed, roles)
   const attributes = { "job.name": name, "job.id": attempt.id, "job.attempt": attempt.attempt }
   // Nobody has interrupted the worker: what the work waited for was interrupted, and would be again at once.
   const notInterrupted = Effect.catchCause(own, (cause) =>
