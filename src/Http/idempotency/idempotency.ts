@@ -137,7 +137,9 @@ export const makeIdempotency = Effect.fnUntraced(function*(
       const { params } = Context.getUnsafe(fiber.context, HttpRouter.RouteContext)
       const values = Object.keys(params).length === 0 ? [] : [params]
       const id = digestOf(JSON.stringify([caller, route.method, route.path, key, ...values]))
-      const repeatable = { id, request: digestOf(JSON.stringify([withoutSlashes(request.url), type]), body) }
+      // The key, which is stored nowhere, keeps a body from being guessed by its digest: it may have a password.
+      const asked = digestOf(JSON.stringify([key, withoutSlashes(request.url), type]), body)
+      const repeatable = { id, request: asked }
       const found = yield* kept.find(repeatable)
       if (found === undefined && runs.has(id)) return yield* running
       const result = found ?? (yield* Effect.ensuring(

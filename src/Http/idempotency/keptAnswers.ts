@@ -16,7 +16,7 @@ const keptAnswers = "appkernel_idempotency"
 export interface Repeatable {
   /** The caller, the endpoint and the key. */
   readonly id: string
-  /** What is asked. */
+  /** What is asked, with the key: nobody can try bodies without it. */
   readonly request: string
 }
 

@@ -2,6 +2,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Redacted, Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
+import { createHash } from "node:crypto"
 import {
   Index,
   KernelEngine,
@@ -418,6 +419,27 @@ it.effect("an answer is given again to who made it, while they may still see it"
     assert.strictEqual((yield* both("POST", "/peek/peek", { paper }, "peek")).text, peeked.text)
     refused(403, yield* writer("POST", "/peek/peek", { paper }, "peek"))
     assert.notProperty((yield* writer("POST", "/peek/peek", { paper }, "another")).body, "cost")
+  }))
+
+it.effect("nobody can guess a body by what is kept of it without its key", () =>
+  Effect.gen(function*() {
+    const { baseUrl, store, token } = yield* papers.test()
+    const url = "/papers"
+    for (const key of ["8f0c1d", "8f0c1e"]) {
+      const headers = {
+        authorization: `Bearer ${Redacted.value(yield* token({ subject: "ann", roles: ["writer"] }))}`,
+        "idempotency-key": key
+      }
+      const sent = yield* sendTo(baseUrl, "POST", url, { owner: "ann", text: "hunter2" }, headers)
+      assert.strictEqual(sent.status, 201, sent.text)
+    }
+    const records = yield* store.find("appkernel_idempotency", {})
+    const digests = records.map(({ request }) => request)
+    assert.lengthOf(new Set(digests), 2)
+    // Whoever knows what was asked by whom, as logs tell, tries passwords.
+    const guess = createHash("sha256").update(JSON.stringify([url, "application/json"])).update("\n")
+      .update(JSON.stringify({ owner: "ann", text: "hunter2" })).digest("base64url")
+    assert.notInclude(digests, guess)
   }))
 
 it("is described where it is taken", () => {
