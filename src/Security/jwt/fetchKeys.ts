@@ -1,6 +1,6 @@
 /**
  * Downloads the public keys of other issuers, from a key set or by OpenID Connect discovery, and imports them. `issuers.ts`
- * loads it by need, since it brings `jose`.
+ * loads it by need, since it brings `jose`, and `keyRefresh.ts` says when they are fetched.
  */
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"

@@ -3,17 +3,14 @@
  *
  * @since 0.1.0
  */
-import { monotonicMillis } from "@appkernel/document-store/internal"
-import * as Clock from "effect/Clock"
-import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
-import * as Scope from "effect/Scope"
+import type * as Scope from "effect/Scope"
 import { Keys } from "../Keys.ts"
-import { IssuerUnavailable } from "../SecurityError.ts"
 import type * as fetchKeys from "./fetchKeys.ts"
-import { findIn, type FindKey, type VerificationKey } from "./verificationKey.ts"
+import { refreshedKeys } from "./keyRefresh.ts"
+import { findIn, type FindKey } from "./verificationKey.ts"
 
 /**
  * An issuer whose tokens count: {@link local}, {@link jwks} or {@link discovered}.
@@ -149,7 +146,7 @@ const remote = (
   subjects: options.subjects ?? "theirs",
   open: Effect.gen(function*() {
     const client = yield* HttpClient.HttpClient
-    const find = yield* rotating({
+    const find = yield* refreshedKeys({
       issuer: options.issuer,
       fetch: yield* fetchWith(client, yield* fetching),
       maxAge: Duration.fromInputUnsafe(options.maxAge ?? "10 minutes"),
@@ -158,76 +155,4 @@ const remote = (
     })
     return { find }
   })
-})
-
-/**
- * The keys of another issuer, which change while the program runs.
- *
- * Keys are fetched when they are first needed, when they are older than `maxAge`, and when a token names an unknown key,
- * but never within `minInterval` of the last attempt, whatever tokens come. Callers at the same time share one fetch, which
- * goes on if they are interrupted. Until the issuer answers, keys count for another `staleFor`: who needs one of them does
- * not wait, so that an issuer that does not answer stops nobody whose key is known.
- */
-const rotating = Effect.fnUntraced(function*(options: {
-  readonly issuer: string
-  readonly fetch: Effect.Effect<ReadonlyArray<VerificationKey>, IssuerUnavailable>
-  readonly maxAge: Duration.Duration
-  readonly minInterval: Duration.Duration
-  readonly staleFor: Duration.Duration
-}) {
-  const scope = yield* Scope.Scope
-  const maxAge = Duration.toMillis(options.maxAge)
-  const minInterval = Duration.toMillis(options.minInterval)
-  const staleFor = Duration.toMillis(options.staleFor)
-  let keys: ReadonlyArray<VerificationKey> = []
-  let fetchedAt = -Infinity
-  let triedAt = -Infinity
-  let failure: IssuerUnavailable | undefined
-  let running: Deferred.Deferred<void> | undefined
-
-  const fetchOnce = Effect.matchEffect(options.fetch, {
-    onFailure: (error) => {
-      failure = error
-      return Effect.logWarning(error.message)
-    },
-    onSuccess: (fetched) =>
-      Effect.map(Clock.Clock, (clock) => {
-        keys = fetched
-        fetchedAt = monotonicMillis(clock)
-        failure = undefined
-      })
-  })
-
-  /** The end of the running fetch, or of one that it starts; an end in the past if it is too early. */
-  const refresh = (now: number) =>
-    Effect.suspend(() => {
-      if (running !== undefined) return Effect.succeed(Deferred.await(running))
-      if (now - triedAt < minInterval) return Effect.succeed(Effect.void)
-      triedAt = now
-      const done = Deferred.makeUnsafe<void>()
-      running = done
-      // Until the fetch succeeds, however it ends.
-      failure = new IssuerUnavailable({ issuer: options.issuer, detail: "they were not fetched" })
-      return Effect.map(Effect.forkIn(Effect.interruptible(fetchOnce), scope), (fiber) => {
-        fiber.addObserver((exit) => {
-          running = undefined
-          Deferred.doneUnsafe(done, exit)
-        })
-        return Deferred.await(done)
-      })
-    }).pipe(Effect.uninterruptible)
-
-  const find: FindKey = Effect.fnUntraced(function*(id, algorithm) {
-    const now = monotonicMillis(yield* Clock.Clock)
-    const known = findIn(keys, id, algorithm)
-    const age = now - fetchedAt
-    if (known !== undefined && age < maxAge) return known
-    const refreshed = yield* refresh(now)
-    if (known !== undefined && age < maxAge + staleFor) return known
-    yield* refreshed
-    if (now - fetchedAt >= maxAge + staleFor) keys = []
-    const found = findIn(keys, id, algorithm)
-    return found === undefined && failure !== undefined ? yield* failure : found
-  })
-  return find
 })
