@@ -41,7 +41,7 @@ export class InvalidGrant extends ServiceError<InvalidGrant>()("invalid_grant", 
 }) {}
 
 /**
- * Occurs when a parameter of the grant is missing.
+ * Occurs when a parameter of the grant is missing, or when the request can't be read, which names none.
  *
  * @category errors
  * @since 0.1.0
@@ -49,7 +49,7 @@ export class InvalidGrant extends ServiceError<InvalidGrant>()("invalid_grant", 
 export class InvalidRequest extends ServiceError<InvalidRequest>()("invalid_request", {
   status: 400,
   message: "A parameter is missing",
-  fields: { parameter: Schema.String }
+  fields: { parameter: Schema.optionalKey(Schema.String) }
 }) {}
 
 /**
@@ -120,6 +120,7 @@ export const description = Service.describe("TokenService")
     idempotencyKeys: "none",
     payload: TokenRequest,
     form: true,
+    badRequest: "invalid_request",
     success: TokenResponse,
     error: [InvalidGrant, InvalidRequest, UnsupportedGrantType, TooManyRequests],
     summary: "Sign in, or renew the tokens of a sign-in",
@@ -136,6 +137,7 @@ export const description = Service.describe("TokenService")
       token_type_hint: Schema.optionalKey(Schema.String)
     }).annotate({ identifier: "Revocation" }),
     form: true,
+    badRequest: "invalid_request",
     error: InvalidRequest,
     summary: "Sign out: end the sign-in that a token came from",
     description:

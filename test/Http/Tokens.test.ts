@@ -312,7 +312,21 @@ storeMatrix((name, found) => {
         ])
         assert.deepStrictEqual((yield* form("/token/revoke", {})).body["error"], "invalid_request")
         const twice = yield* form("/token", "grant_type=password&grant_type=password")
-        assert.deepStrictEqual([twice.status, twice.body["_type"]], [400, "ErrorMessage"])
+        const unread = [
+          twice,
+          yield* form("/token/revoke", "token=a&token=b"),
+          yield* json("/token", { grant_type: 5 }),
+          yield* json("/token", { ...grant, password: ["a"] }),
+          yield* json("/token?a=1", grant),
+          yield* send("/token", "{", "application/json"),
+          yield* send("/token", "[]", "application/json"),
+          yield* send("/token/revoke", "{", "application/json")
+        ]
+        for (const { body, status } of unread) {
+          assert.deepStrictEqual([status, body["_type"], body["error"]], [400, "ErrorMessage", "invalid_request"])
+          assert.isArray(body["errors"])
+          assert.notInclude(JSON.stringify(body), grant.password)
+        }
         assert.strictEqual((yield* send("/token", "{}", "text/plain")).status, 415)
         assert.strictEqual((yield* send("/token", "grant_type=%ff", "application/x-www-form-urlencoded")).status, 400)
       }))

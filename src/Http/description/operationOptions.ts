@@ -78,6 +78,11 @@ export interface Options {
    */
   readonly error?: OwnErrors | undefined
   /**
+   * The member `error` of the 400 to a request that can't be read, beside its problems: `invalid_request`, as OAuth 2 says. It is the
+   * tag of one of the own errors, which clients get then, and whose fields are optional. Defaults to none.
+   */
+  readonly badRequest?: string | undefined
+  /**
    * Whether callers without credentials may call it, if the rules of the implementation admit them. The handler then has
    * no `CurrentUser`, but `CurrentUser.option`. Defaults to whether `require` admits them.
    */

@@ -73,9 +73,14 @@ export const errorText = (code: number, message: string, more?: object): string 
 export const errorMessage = (code: number, message: string, headers?: Headers): Response =>
   json(errorText(code, message), code, headers)
 
-export const badRequest = (message: string, problems: ReadonlyArray<FieldProblem>, headers?: Headers): Response => {
+export const badRequest = (
+  message: string,
+  problems: ReadonlyArray<FieldProblem>,
+  headers?: Headers,
+  more?: object
+): Response => {
   const errors = problems.map(({ field, message, validator }) => ({ field, validator, message }))
-  return json(errorText(400, message, { errors }), 400, headers)
+  return json(errorText(400, message, { ...more, errors }), 400, headers)
 }
 
 /** 429 with `Retry-After` (RFC 9110, section 10.2.3). */

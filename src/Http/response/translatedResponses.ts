@@ -49,25 +49,29 @@ interface Accepting {
   readonly "accept-language"?: string | undefined
 }
 
-/** The 400 in the request's language, with the application's `message` or a list of all problems. */
-export type BadRequestResponder = (problems: ReadonlyArray<FieldProblem>, message?: string) => TranslatedResponse
+/** The 400 in the request's language, with a message of its own or a list of all problems. */
+export type BadRequestResponder = (problems: ReadonlyArray<FieldProblem>, message?: Text | string) => TranslatedResponse
 
 export const makeBadRequest = (
   translations: Translations,
-  resolveField: FieldResolver = unknownField
+  resolveField: FieldResolver = unknownField,
+  /** The member `error` of all of them. */
+  code?: string
 ): BadRequestResponder => {
   const sentences = sentencesFor(resolveField)
   return (all, message) =>
     inFormat(translations, (language, headers) => {
       const problems = limitProblems(all)
       const translated = problems.map((problem) => sentences(language, problem))
+      const text = message ?? {
+        key: "errors.Invalid",
+        args: { problems: translated.map(({ message }) => message), count: problems.length }
+      }
       return responses.badRequest(
-        message ?? format(language, {
-          key: "errors.Invalid",
-          args: { problems: translated.map(({ message }) => message), count: problems.length }
-        }),
+        typeof text === "string" ? text : format(language, text),
         translated,
-        headers
+        headers,
+        code === undefined ? undefined : { error: code }
       )
     })
 }

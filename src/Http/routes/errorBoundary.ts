@@ -5,7 +5,7 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { textOfKey } from "../../internal/texts.ts"
 import type { Failure, HttpError } from "../HttpError.ts"
-import { problemsIn, textIn } from "../messages/message.ts"
+import { messageOf, problemsIn, textIn } from "../messages/message.ts"
 import { requestIdOf } from "../request/requestId.ts"
 import { handleFailures, type HandlerFailure } from "../response/handlerFailures.ts"
 import type { BadRequestResponder, ErrorResponses } from "../response/translatedResponses.ts"
@@ -39,9 +39,10 @@ const ofEngine = (
       case "ValidationException":
         return respondBadRequest(error.problems)
       case "BadRequest":
-        return error.errors.length === 0
-          ? errorResponses.failure(error)
-          : respondBadRequest(problemsIn(error), textIn(error) === undefined ? error.message : undefined)
+        return respondBadRequest(
+          problemsIn(error),
+          error.errors.length > 0 && textIn(error) !== undefined ? undefined : messageOf(error)
+        )
       default:
         return errorResponses.failure(error)
     }

@@ -86,7 +86,7 @@ export const operationRoute = (call: Call, surroundings: OperationSurroundings):
   const parameters = Object.entries({ ...partFields(options.params), ...partFields(options.query) })
     .map(([field, { ast }]) => [field, { ...expectationOf(ast), label: `${key}.${field}` }])
   const places = parametersOf(Object.fromEntries(parameters), payloadFields(key, sent))
-  const respondBadRequest = makeBadRequest(translations, places)
+  const respondBadRequest = makeBadRequest(translations, places, options.badRequest)
   const readParts = partsReader(call, surroundings)
   assertShowable(name, options)
   // Its result is the response then.
