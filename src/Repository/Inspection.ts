@@ -1,5 +1,5 @@
 /** Compares what is stored with a model: its documents, and its indexes. */
-import { isSameIndex } from "@appkernel/document-store/shared"
+import { excludeEachOther, isSameIndex } from "@appkernel/document-store/shared"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { managedField } from "../Model/internal.ts"
@@ -73,14 +73,12 @@ export const indexDifferences = Effect.fn("Inspection.indexDifferences")(functio
       Effect.map(store.listIndexes(collection), (installed) => {
         const known = new Map(installed.map((index) => [index.name, index]))
         const names = new Set(wanted.map(({ name }) => name))
-        const isDifferent = (index: IndexDescription): boolean => {
-          const other = known.get(index.name)
-          return other !== undefined && !isSameIndex(index, other)
-        }
         return {
           collection,
           missing: wanted.filter(({ name }) => !known.has(name)).map(({ name }) => name),
-          different: wanted.filter(isDifferent).map(({ name }) => name),
+          different: wanted.filter((index) => !isSameIndex(index, known.get(index.name) ?? index)).map(({ name }) =>
+            name
+          ),
           extra: installed.filter(({ name }) => !names.has(name)).map(({ name }) => name)
         }
       })
@@ -94,8 +92,10 @@ export const indexDifferences = Effect.fn("Inspection.indexDifferences")(functio
 export const applyIndexes = Effect.fn("Inspection.applyIndexes")(function*(model: Model.Any, drop: boolean) {
   const store = yield* DocumentStore
   for (const [collection, wanted] of yield* wantedOf(model, store)) {
-    const names = new Set(wanted.map(({ name }) => name))
-    const others = drop ? [] : (yield* store.listIndexes(collection)).filter(({ name }) => !names.has(name))
+    // One that differs only in its name leaves no room for the model's.
+    const others = (yield* store.listIndexes(collection)).filter((index) =>
+      !drop && !wanted.some((other) => excludeEachOther(index, other))
+    )
     yield* store.syncIndexes(collection, [...wanted, ...others])
   }
 })

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { DocumentStore, EmbeddedStore, Index, Model, Upgrade } from "../../src/index.ts"
+import { DocumentStore, EmbeddedStore, Index, Model, Repository, Upgrade } from "../../src/index.ts"
 import * as Inspection from "../../src/Repository/Inspection.ts"
 
 class Person extends Model.Class<Person>()("Person", {
@@ -10,6 +10,17 @@ class Person extends Model.Class<Person>()("Person", {
   city: Schema.String.pipe(Model.indexed(Index.plain)),
   ...Model.historied
 }, { versions: [Model.was.renamed("mail", "email")] }) {}
+
+class Note extends Model.Class<Note>()("Note", {
+  id: Model.id(),
+  title: Schema.String.pipe(Model.indexed(Index.unique))
+}) {}
+
+/** The model by the name of the index that is there. */
+class NamedNote extends Model.Class<NamedNote>()("Note", {
+  id: Model.id(),
+  title: Schema.String.pipe(Model.indexed({ ...Index.unique, name: "title_idx" }))
+}) {}
 
 describe("An inspection", () => {
   it.effect("tells indexes apart, and installs those that need not wait for an upgrade", () =>
@@ -46,6 +57,21 @@ describe("An inspection", () => {
       yield* Fiber.join(upgrade)
       assert.sameMembers((yield* store.listIndexes("Person")).map(({ name }) => name), ["city_1", "email_1"])
       assert.deepStrictEqual(yield* differences, [{ ...person, extra: [] }, { ...history, missing: [] }])
+    }).pipe(Effect.provide(EmbeddedStore.layerMemory)))
+
+  it.effect("installs the index of a model where a database has it under another name", () =>
+    Effect.gen(function*() {
+      const store = yield* DocumentStore.DocumentStore
+      yield* store.createIndexes("Note", [
+        { name: "title_idx", key: { title: 1 }, unique: true },
+        { name: "own", key: { own: 1 } }
+      ])
+      const conflict = yield* Effect.flip(Repository.make(Note))
+      assert.include(conflict.message, "title_idx")
+      yield* Repository.make(NamedNote)
+      yield* Inspection.applyIndexes(Note, false)
+      yield* Repository.make(Note)
+      assert.sameMembers((yield* store.listIndexes("Note")).map(({ name }) => name), ["title_1", "own"])
     }).pipe(Effect.provide(EmbeddedStore.layerMemory)))
 
   it.effect("names documents that do not fit, of a sample or of all", () =>
