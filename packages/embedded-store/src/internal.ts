@@ -13,3 +13,4 @@ export const openLog = (folder: string): Effect.Effect<OtherLog, StoreUnavailabl
   Effect.flatMap(loaded(() => import("./store/otherLog.ts")), ({ openOtherLog }) => openOtherLog(folder))
 
 export * as StoreCopy from "./store/storeCopy.ts"
+export * as StoreFollow from "./store/storeFollow.ts"

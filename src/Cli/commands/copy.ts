@@ -1,5 +1,5 @@
 /** `appkernel copy`: copies a store into another one. */
-import { StoreCopy } from "@appkernel/embedded-store/internal"
+import { openLog, StoreCopy, StoreFollow } from "@appkernel/embedded-store/internal"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Config from "effect/Config"
@@ -8,10 +8,13 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
 import * as Redacted from "effect/Redacted"
+import type * as Scope from "effect/Scope"
+import { hash } from "node:crypto"
+import * as fs from "node:fs"
 import type { DocumentStore } from "../../Repository/DocumentStore.ts"
 import * as EmbeddedStore from "../../Repository/EmbeddedStore.ts"
 import * as MongoStore from "../../Repository/MongoStore.ts"
-import * as StoreFollow from "../../Repository/StoreFollow.ts"
+import type { StoreUnavailable } from "../../Repository/RepositoryError.ts"
 import { withConfig } from "./engineModule.ts"
 import { folderPath } from "./folder.ts"
 import { CommandFailed, counted, jsonFlag, makeProgress, print, reported, switchFlag } from "./output.ts"
@@ -42,7 +45,7 @@ export const copyCommand = Command.make(
       const fromStore = follow && !isUrl(source) ? undefined : yield* open(source)
       const toStore = yield* open(target)
       if (fromStore === undefined) {
-        const used = yield* StoreFollow.folderInUse({ folder: source, target: toStore.description })
+        const used = yield* folderInUse(path.resolve(source), toStore)
         return yield* followed(used, toStore, json)
       }
       if (fromStore.description === toStore.description) return yield* same
@@ -68,13 +71,36 @@ type Store = DocumentStore["Service"]
 
 const same = new CommandFailed({ detail: "The source and the target are the same", code: 2 })
 
+/**
+ * A folder that another process may have open. Its snapshot is a backup beside it, which takes as much space, and is removed
+ * when the scope closes, or else by the next run for this target.
+ */
+const folderInUse = Effect.fnUntraced(function*(
+  location: string,
+  target: Store
+): Effect.fn.Return<StoreFollow.Source, StoreUnavailable, Scope.Scope> {
+  const { collections, ...changes } = yield* openLog(location)
+  const to = `${location}.copy-${hash("sha256", target.description).slice(0, 8)}`
+  const clear = Effect.sync(() => fs.rmSync(to, { recursive: true, force: true }))
+  return {
+    description: `the embedded store in folder ${location}`,
+    changes,
+    collections,
+    snapshot: Effect.gen(function*() {
+      yield* Effect.acquireRelease(clear, () => clear)
+      yield* EmbeddedStore.backupDocuments({ path: location, to })
+      return yield* EmbeddedStore.make({ path: to })
+    })
+  }
+})
+
 const showing =
   (progress: (text: string) => Effect.Effect<void>) => ({ collection, done, total }: StoreCopy.CopyProgress) =>
     progress(`${collection}: ${done.toLocaleString("en")} of ${total.toLocaleString("en")}`)
 
 const copied = Effect.fnUntraced(function*(from: Store, to: Store, json: boolean) {
   const collections = yield* StoreCopy.copy({ from, to, onProgress: showing(yield* makeProgress) })
-  const { files, missing } = yield* StoreFollow.copyFiles(from, to)
+  const { files, missing } = yield* EmbeddedStore.copyFiles(from, to)
   const logged = yield* Effect.filter(collections, ({ name }) => StoreFollow.isLogged(from.changes, name))
   yield* print(json, {
     from: from.description,

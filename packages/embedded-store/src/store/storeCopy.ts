@@ -2,7 +2,7 @@
  * Copies a store into another one: all collections with their documents, validators and indexes, and so histories, ledgers
  * and sign-ins.
  *
- * Nobody writes to either store meanwhile; `StoreFollow` copies a store that is written to.
+ * Nobody writes to either store meanwhile; `storeFollow.ts` copies a store that is written to.
  *
  * A copy that something has ended goes on where it was: what is there already is compared instead of written. The target has a
  * document that names the source until it is somebody else's, so that a copy never mixes with other documents.

@@ -6,17 +6,15 @@
  * change that is applied twice, because a process died between the two, does no harm: those after it are applied again as well,
  * in their order. While that goes on, documents of different moments may be side by side. So the target has no unique index, none
  * that removes expired documents, and no validators, until a `StoreCopy.copy` completes it.
+ *
+ * @since 0.1.0
  */
-import { openLog, StoreCopy } from "@appkernel/embedded-store/internal"
+import type { ChangeLog, Document, DocumentStore, Position } from "@appkernel/document-store/DocumentStore"
+import type { PositionGone, ReadError, StoreError } from "@appkernel/document-store/StoreError"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import { hash } from "node:crypto"
-import * as fs from "node:fs"
-import * as path from "node:path"
-import type { ChangeLog, Document, DocumentStore, Position } from "./DocumentStore.ts"
-import * as EmbeddedStore from "./EmbeddedStore.ts"
-import type { PositionGone, ReadError, StoreError, StoreUnavailable } from "./RepositoryError.ts"
+import * as StoreCopy from "./storeCopy.ts"
 
 type Store = DocumentStore["Service"]
 
@@ -29,16 +27,6 @@ export interface Source {
   /** Opens what it has at some moment after this one, or after this one on. */
   readonly snapshot: Effect.Effect<Store, ReadError, Scope.Scope>
 }
-
-/** Copies the files that belong to the documents of a store that was copied. */
-export const copyFiles = (
-  from: Store,
-  to: Store
-): Effect.Effect<{ readonly files: number; readonly missing: number }, ReadError> =>
-  Effect.flatMap(
-    Effect.promise(() => import("./files/folderFiles.ts")),
-    ({ copyDocumentFiles }) => copyDocumentFiles(from, to)
-  )
 
 /** What is followed, and how far that is. */
 export interface Following {
@@ -57,33 +45,6 @@ export const openStore = (store: Store): Source => ({
   changes: store.changes,
   collections: Effect.map(StoreCopy.collectionsOf(store), (all) => all.map(({ name }) => name)),
   snapshot: Effect.succeed(store)
-})
-
-/**
- * A folder that another process may have open. Its snapshot is a backup beside it, which takes as much space, and is removed
- * when the scope closes, or else by the next run for this target.
- */
-export const folderInUse = Effect.fn("StoreFollow.folderInUse")(function*(
-  { folder, target }: {
-    readonly folder: string
-    /** The description of the target. */
-    readonly target: string
-  }
-): Effect.fn.Return<Source, StoreUnavailable, Scope.Scope> {
-  const location = path.resolve(folder)
-  const { collections, ...changes } = yield* openLog(location)
-  const to = `${location}.copy-${hash("sha256", target).slice(0, 8)}`
-  const clear = Effect.sync(() => fs.rmSync(to, { recursive: true, force: true }))
-  return {
-    description: `the embedded store in folder ${location}`,
-    changes,
-    collections,
-    snapshot: Effect.gen(function*() {
-      yield* Effect.acquireRelease(clear, () => clear)
-      yield* EmbeddedStore.backupDocuments({ path: location, to })
-      return yield* EmbeddedStore.make({ path: to })
-    })
-  }
 })
 
 /**
