@@ -176,6 +176,13 @@ export const restore = (
 export const verifyFiles = (options: Pick<Store.Options, "path">): Effect.Effect<FoundFiles, ReadError> =>
   Effect.flatMap(folderFiles, ({ foundInFolder }) => foundInFolder(options.path))
 
+/** Copies the files that belong to the documents of a store that was copied. @internal */
+export const copyFiles = (
+  from: DocumentStore["Service"],
+  to: DocumentStore["Service"]
+): Effect.Effect<{ readonly files: number; readonly missing: number }, ReadError> =>
+  Effect.flatMap(folderFiles, ({ copyDocumentFiles }) => copyDocumentFiles(from, to))
+
 /**
  * A store in memory, which ends with the process. All reads of a document return the same frozen object.
  *

@@ -18,7 +18,13 @@ import { textOfId } from "./query/bsonForm.ts"
 import { unreadableProblems } from "./query/unreadable.ts"
 import { indexesOf } from "./repository/modelIndexes.ts"
 import type { ReadError, StoreError } from "./RepositoryError.ts"
-import { raiseAgreement, readAgreement, refreshAfter, writtenVersion } from "./versions/agreement.ts"
+import {
+  excludeTransactions,
+  raiseAgreement,
+  readAgreement,
+  refreshAfter,
+  writtenVersion
+} from "./versions/agreement.ts"
 import { modelVersionOf, type ModelVersions, modelVersionsOf } from "./versions/modelVersions.ts"
 import { dropExcluding, retireIndexes } from "./versions/versionIndexes.ts"
 
@@ -177,6 +183,7 @@ export const finish: (model: Model.Any) => Effect.Effect<void, StoreError, Docum
     // Another one may have said so a moment ago, and not waited.
     yield* retireIndexes(store, versions, indexesOf(model), { earliest: complete, written: newest })
     yield* raiseAgreement(store, model.modelName, { understood: newest })
+    yield* excludeTransactions(store, model.modelName)
     // A write that has begun before then is given as long again.
     yield* Effect.sleep(Duration.times(refreshAfter, 2))
   }

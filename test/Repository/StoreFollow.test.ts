@@ -1,8 +1,7 @@
-import { StoreCopy } from "@appkernel/embedded-store/internal"
+import { StoreCopy, StoreFollow } from "@appkernel/embedded-store/internal"
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Deferred, Effect, Fiber, Latch, Layer, Random, Stream } from "effect"
 import { DocumentStore, EmbeddedStore } from "../../src/index.ts"
-import * as StoreFollow from "../../src/Repository/StoreFollow.ts"
 import { freshFolder } from "../support/folders.ts"
 import { onMongo } from "../support/mongo.ts"
 

@@ -6,9 +6,10 @@
  * what was said.
  */
 import { monotonicMillis } from "@appkernel/document-store/internal"
-import { outsideTransaction, RetryClock, snapshotOf } from "@appkernel/document-store/shared"
+import { outsideTransaction, rejectDuplicateKey, RetryClock, snapshotOf } from "@appkernel/document-store/shared"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Random from "effect/Random"
 import type { DocumentStore } from "../DocumentStore.ts"
 import type { ReadError, StoreError } from "../RepositoryError.ts"
 import type { ModelVersions } from "./modelVersions.ts"
@@ -48,6 +49,8 @@ export interface AgreementReader {
   readonly current: Effect.Effect<State, ReadError>
   /** A document of this version was seen: it is stored by a process that knows more. */
   readonly saw: (version: number) => void
+  /** Goes before a write in this version, which a transaction can't commit once more is said. */
+  readonly storing: (version: number) => Effect.Effect<unknown, ReadError>
 }
 
 export interface State {
@@ -87,24 +90,25 @@ export const agreementReader = (
         return state
       })
 
-  // A transaction that has read what is said, and writes an earlier version, can't commit once more is said.
-  const isProtected = store.isolation === "serializable"
-  /** A snapshot from before the end of an upgrade has documents of earlier versions. */
+  /**
+   * A snapshot from before the end of an upgrade has documents of earlier versions. A serializable transaction that has read what
+   * is said, and writes an earlier version, can't commit once more is said.
+   */
   const within = (state: State, snapshot: object | undefined): Effect.Effect<State, ReadError> => {
-    const isKnown = state.earliest === first && (state.written === versions.newest || !isProtected)
-    if (snapshot === undefined || isKnown) {
+    if (snapshot === undefined || state.earliest === first && state.written === versions.newest) {
       first ??= state.earliest
       return Effect.succeed(state)
     }
     const found = statesIn.get(snapshot)
-    if (found?.written === state.written) return Effect.succeed(found)
-    return Effect.map(found === undefined ? read : Effect.succeed(found), ({ earliest }) => {
+    if (found !== undefined && found.written >= state.written) return Effect.succeed(found)
+    return Effect.map(found === undefined ? read : Effect.succeed(found), ({ earliest, written }) => {
       first ??= earliest
-      const own = { ...state, earliest }
+      const own = { earliest, written: Math.max(written, state.written) }
       statesIn.set(snapshot, own)
       return own
     })
   }
+  const locked = new WeakSet<object>()
 
   return {
     current: Effect.withFiber((fiber) => {
@@ -116,6 +120,44 @@ export const agreementReader = (
     }),
     saw: (version) => {
       if (known !== undefined && version > known.written) readAt = -Infinity
-    }
+    },
+    storing: (version) =>
+      version >= versions.newest || store.isolation === "serializable" ? Effect.void : Effect.withFiber((fiber) => {
+        const snapshot = snapshotOf(fiber)
+        if (snapshot === undefined || locked.has(snapshot)) return Effect.void
+        locked.add(snapshot)
+        const place = Random.nextIntBetween(0, lockCount, { halfOpen: true })
+        return Effect.flatMap(place, (place) => takeLock(store, lockId(collection, place)))
+      })
   }
 }
+
+/**
+ * Waits for the transactions that have stored an earlier version. Of those that had begun before, none can commit another one.
+ * In a store whose transactions do not see each other's reads, each of them writes to one of the locks.
+ */
+export const excludeTransactions = (
+  store: DocumentStore["Service"],
+  collection: string
+): Effect.Effect<void, ReadError> =>
+  store.isolation === "serializable" ? Effect.void : Effect.forEach(
+    writerLocks(collection),
+    (lock) => takeLock(store, lock),
+    { discard: true, concurrency: 8 }
+  )
+
+export const writerLocks = (collection: string): ReadonlyArray<string> =>
+  Array.from({ length: lockCount }, (_, place) => lockId(collection, place))
+
+/** Of two transactions that take a lock at once, one can't commit. */
+export const takeLock = (store: DocumentStore["Service"], lock: string): Effect.Effect<unknown, ReadError> =>
+  rejectDuplicateKey(
+    "update",
+    store.updateOne(agreementsCollection, { _id: lock }, { $inc: { writes: 1 } }, { upsert: true })
+  )
+
+// internal
+
+const lockCount = 64
+
+const lockId = (collection: string, place: number): string => `${collection}: ${place}`

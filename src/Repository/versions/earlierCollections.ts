@@ -37,6 +37,7 @@ export const viewCollection = (
     modelVersionOf: () => version,
     upgrade,
     downgrade: (_, document, __, stored) => admit(document, stored),
+    storing: () => Effect.void,
     placesOf: () => [],
     keeping: (before, document) => ({
       ...Object.fromEntries(Object.entries(before).filter(([field]) => !shown.has(field))),

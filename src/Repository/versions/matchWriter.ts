@@ -23,7 +23,7 @@ import type {
 } from "../DocumentStore.ts"
 import { unreadableProblems } from "../query/unreadable.ts"
 import { QueryRejected, type ReadError, StoreUnavailable, type WriteError } from "../RepositoryError.ts"
-import type { State } from "./agreement.ts"
+import type { AgreementReader, State } from "./agreement.ts"
 import type { Changes } from "./changes.ts"
 import { modelVersionOf } from "./modelVersions.ts"
 import { withUniqueValues } from "./uniqueValues.ts"
@@ -50,6 +50,7 @@ export interface Conversions {
     version: number,
     stored: Document | undefined
   ) => Effect.Effect<Document, QueryRejected | ValidationException>
+  readonly storing: AgreementReader["storing"]
   /** Where documents of each version have the values of an index. */
   readonly placesOf: (index: IndexDescription, earliest: number) => ReturnType<typeof placesOf>
   /** What replaces a document, with what its users do not see of the one before; `undefined` if they see everything. */
@@ -74,20 +75,22 @@ type Target = { readonly id: unknown } | { readonly sort: FindOptions["sort"] }
 export const makeMatchWriter = (
   model: ModelLike,
   store: DocumentStore["Service"],
-  { fields, modelVersionOf: versionIn, upgrade, downgrade, placesOf }: Conversions,
+  { fields, modelVersionOf: versionIn, upgrade, downgrade, placesOf, storing }: Conversions,
   { findIn, withState }: Searching
 ) => {
   const name = model.modelName
   const retry = makeRetry()
 
   /** Writes a document of the newest version, whose unique values no other one has. `before` is the document that it replaces. */
-  const uniquely = <A, E>(changes: Changes, document: Document, write: Effect.Effect<A, E>, before?: Document) =>
-    changes.deferred.length === 0 ? write : withUniqueValues(
+  const uniquely = <A, E>(changes: Changes, document: Document, write: Effect.Effect<A, E>, before?: Document) => {
+    const stored = Effect.andThen(storing(changes.written), write)
+    return changes.deferred.length === 0 ? stored : withUniqueValues(
       { store, collection: name, upgrade, placesOf: (index) => placesOf(index, changes.earliest) },
       changes.deferred,
       { document, before },
-      write
+      stored
     )
+  }
 
   /** The first match as it is stored. */
   const firstMatch = Effect.fnUntraced(function*(changes: Changes, filter: Filter, sort?: FindOptions["sort"]) {

@@ -58,6 +58,7 @@ export const versionRunner = (
         Effect.fromResult(versions.downgrade(document, version)),
         (detail) => new QueryRejected({ operation, detail: notYet(model, detail) })
       ),
+    storing: agreement.storing,
     placesOf: (index, earliest) => placesOf(versions, index, earliest),
     keeping: undefined
   })
@@ -69,7 +70,7 @@ export const runnerBy = (
   conversions: Conversions
 ): (stored: StoreRunner) => Runner => {
   const name = model.modelName
-  const { changesIn, current, keeping, upgrade, downgrade } = conversions
+  const { changesIn, current, keeping, storing, upgrade, downgrade } = conversions
 
   /** Runs an operation with what is known of the stored versions. */
   const withState = <A, E>(use: (state: Changes) => Effect.Effect<A, E>): Effect.Effect<A, E | ReadError> =>
@@ -193,6 +194,7 @@ export const runnerBy = (
               (document) => handlers.insertOne({ name: "insertOne", document })
             )
           }
+          yield* storing(changes.written)
           const all = yield* Effect.forEach(
             documents,
             (document) => Effect.result(downgrade("insert", document, changes.written, undefined))

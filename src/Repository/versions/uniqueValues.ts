@@ -16,7 +16,7 @@ import type { Document, DocumentStore, Filter, IndexDescription } from "../Docum
 import { isStoredIdentically } from "../query/bsonForm.ts"
 import { unreadableProblems } from "../query/unreadable.ts"
 import { DuplicateKey, type ReadError, type StoreError } from "../RepositoryError.ts"
-import { agreementsCollection } from "./agreement.ts"
+import { agreementsCollection, takeLock, writerLocks } from "./agreement.ts"
 import { isLookupIndex, type placesOf } from "./versionIndexes.ts"
 
 /** The stored documents of a model. `placesOf` says where they have the values of an index. */
@@ -45,8 +45,7 @@ export const withUniqueValues = <A, E>(
     for (const { index, key } of keys) {
       if (store.isolation !== "serializable") {
         for (const lock of locksOf(index, document)) {
-          const _id = lockId(collection, index, lock)
-          yield* store.updateOne(agreementsCollection, { _id }, { $inc: { writes: 1 } }, { upsert: true })
+          yield* takeLock(store, lockId(collection, index, lock))
         }
       }
       if (yield* isTaken(stored, index, key, document["_id"])) {
@@ -68,7 +67,9 @@ export const removeLookups = Effect.fnUntraced(function*(
   const locks = indexes.filter(({ unique }) => unique === true).flatMap((index) =>
     Array.from({ length: lockCount }, (_, lock) => lockId(collection, index, lock))
   )
-  if (store.isolation !== "serializable") yield* store.deleteMany(agreementsCollection, { _id: { $in: locks } })
+  if (store.isolation !== "serializable") {
+    yield* store.deleteMany(agreementsCollection, { _id: { $in: [...locks, ...writerLocks(collection)] } })
+  }
 })
 
 // internal

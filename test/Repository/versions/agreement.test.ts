@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, Deferred, Duration, Effect, Fiber, Schema, Stream } from "effect"
 import { RetryClock } from "../../../packages/document-store/src/shared/retryOnConflict.ts"
 import { DocumentStore, EmbeddedStore, Model, Repository, Upgrade } from "../../../src/index.ts"
-import { embeddedStores, storeMatrix } from "../../support/storeMatrix.ts"
+import { storeMatrix } from "../../support/storeMatrix.ts"
 
 class Person extends Model.Class<Person>()("Person", { id: Model.id(), fullName: Schema.String }, {
   versions: [Model.was.renamed("name", "fullName")]
@@ -80,35 +80,77 @@ storeMatrix((name, layer) => {
           assert.deepStrictEqual(yield* Fiber.join(long), [1, 1])
         })
       ).pipe(Effect.provide(layer), Effect.scoped))
-  })
-})
 
-embeddedStores((name, layer) => {
-  describe(`the agreement about forms, where transactions are serializable / ${name}`, () => {
-    it.live("holds for a transaction that commits after an upgrade which it has not seen", () =>
+    it.live("holds for transactions that commit after an upgrade which they have not seen", () =>
       withAgreementClock((pass) =>
         Effect.gen(function*() {
           const store = yield* DocumentStore.DocumentStore
           yield* store.insertOne("Person", { _id: "old", name: "Old" })
           const people = yield* Repository.make(Person)
           yield* people.count(($) => $.fullName.equals("Old"))
-          const [begun, said] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
-          const long = yield* Effect.forkChild(store.transaction(Effect.gen(function*() {
-            yield* people.insert(new Person({ id: "new", fullName: "New" }))
-            yield* Deferred.succeed(begun, undefined)
-            yield* Deferred.await(said)
-          })))
-          yield* Deferred.await(begun)
-          yield* raise({ understood: 2 })
-          pass(3)
+          const long = Effect.fnUntraced(function*(before: ReadonlyArray<string>, after: ReadonlyArray<string>) {
+            const [begun, said] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+            const add = (ids: ReadonlyArray<string>) =>
+              Effect.forEach(ids, (id) => people.insert(new Person({ id, fullName: "New" })))
+            const fiber = yield* Effect.forkChild(store.transaction(Effect.gen(function*() {
+              yield* store.find("Person", {})
+              yield* add(before)
+              yield* Deferred.succeed(begun, undefined)
+              yield* Deferred.await(said)
+              yield* add(after)
+            })))
+            yield* Deferred.await(begun)
+            return Effect.andThen(Deferred.succeed(said, undefined), Fiber.join(fiber))
+          })
+          // One has stored a document in the earlier form, the other one does after it is said.
+          const [commitFirst, commitOther] = [yield* long(["new"], []), yield* long([], ["newer"])]
+          // On a server it waits for the first one.
+          const finish = yield* Effect.forkChild(Upgrade.finish(Person))
+          yield* Effect.sleep("300 millis")
+          yield* commitFirst
+          yield* Fiber.join(finish)
           yield* Stream.runDrain(Upgrade.upgrade(Person))
-          yield* Deferred.succeed(said, undefined)
-          yield* Fiber.join(long)
+          yield* commitOther
           pass(3)
-          assert.strictEqual(yield* people.count(($) => $.fullName.equals("New")), 1)
-          assert.deepStrictEqual((yield* Upgrade.storedForms(Person)).stored, [{ form: 2, documents: 2 }])
+          assert.strictEqual(yield* people.count(($) => $.fullName.equals("New")), 2)
+          assert.deepStrictEqual((yield* Upgrade.storedForms(Person)).stored, [{ form: 2, documents: 3 }])
         })
       ).pipe(Effect.provide(layer), Effect.scoped))
+
+    it.live("holds for many writers, and for their transactions, while it is said", () =>
+      Effect.gen(function*() {
+        const store = yield* DocumentStore.DocumentStore
+        yield* store.insertOne("Person", { _id: "old", name: "Old" })
+        const people = yield* Repository.make(Person)
+        const over = yield* Deferred.make<void>()
+        const writer = (writer: number) =>
+          Effect.gen(function*() {
+            let written = 0
+            while (!(yield* Deferred.isDone(over))) {
+              const add = Effect.forEach(
+                [1, 2],
+                (n) =>
+                  Effect.delay(
+                    people.insert(new Person({ id: `${writer} ${written} ${n}`, fullName: "New" })),
+                    "20 millis"
+                  )
+              )
+              yield* writer < 5 ? add : store.transaction(Effect.tap(add, Effect.sleep(writer * 700)))
+              written += 2
+            }
+            return written
+          })
+        const writers = yield* Effect.forkChild(
+          Effect.forEach([1, 2, 3, 4, 5, 6, 7, 8], writer, { concurrency: "unbounded" })
+        )
+        yield* Effect.sleep("200 millis")
+        yield* Upgrade.finish(Person)
+        yield* Stream.runDrain(Upgrade.upgrade(Person))
+        yield* Deferred.succeed(over, undefined)
+        const documents = 1 + (yield* Fiber.join(writers)).reduce((sum, written) => sum + written, 0)
+        assert.deepStrictEqual((yield* Upgrade.storedForms(Person)).stored, [{ form: 2, documents }])
+        assert.isTrue((yield* Upgrade.storedForms(Person)).isComplete)
+      }).pipe(Effect.provide(layer), Effect.scoped))
   })
 })
 
