@@ -8,10 +8,11 @@
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { Position, StoredChange } from "../DocumentStore.ts"
+import { StoreUnavailable } from "../StoreError.ts"
 
 interface Waiting {
   readonly collections: ReadonlySet<string>
-  readonly resume: (before: number) => void
+  readonly resume: (before: Effect.Effect<number, StoreUnavailable>) => void
 }
 
 export class RecentChanges {
@@ -22,6 +23,7 @@ export class RecentChanges {
   /** The number of the last change. */
   #end: number
   #readers = 0
+  #isClosed = false
   readonly #waiting = new Set<Waiting>()
 
   constructor(end: number) {
@@ -75,8 +77,15 @@ export class RecentChanges {
     for (const waiting of this.#waiting) {
       if (changes?.some(({ collection }) => waiting.collections.has(collection)) === false) continue
       this.#waiting.delete(waiting)
-      waiting.resume(before)
+      waiting.resume(Effect.succeed(before))
     }
+  }
+
+  /** Says that there are no more changes: who waits for one fails. */
+  close(): void {
+    this.#isClosed = true
+    for (const { resume } of this.#waiting) resume(Effect.fail(closed))
+    this.#waiting.clear()
   }
 
   /** Holds the last ones only. */
@@ -104,16 +113,16 @@ export class RecentChanges {
 
   /**
    * Waits for a change of these collections after a number, which is that of the last change of theirs. Succeeds with the
-   * number of a change before which they have no other.
+   * number of a change before which they have no other. Fails once the store is closed.
    */
-  readonly wait = (collections: ReadonlySet<string>, number: number): Effect.Effect<number> =>
+  readonly wait = (collections: ReadonlySet<string>, number: number): Effect.Effect<number, StoreUnavailable> =>
     Effect.andThen(
-      Effect.callback<number>((resume) => {
-        if (this.#end > number) {
-          resume(Effect.succeed(number))
+      Effect.callback<number, StoreUnavailable>((resume) => {
+        if (this.#isClosed || this.#end > number) {
+          resume(this.#isClosed ? Effect.fail(closed) : Effect.succeed(number))
           return
         }
-        const waiting: Waiting = { collections, resume: (before) => resume(Effect.succeed(before)) }
+        const waiting: Waiting = { collections, resume }
         this.#waiting.add(waiting)
         return Effect.sync(() => {
           this.#waiting.delete(waiting)
@@ -125,6 +134,8 @@ export class RecentChanges {
 }
 
 // internal
+
+const closed = new StoreUnavailable({ operation: "changes", detail: "the store is closed", retryable: false })
 
 const maxHeld = 2048
 

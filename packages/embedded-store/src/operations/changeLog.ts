@@ -49,6 +49,7 @@ export const makeChangeLog = Effect.fnUntraced(function*(
   recorder: ChangeRecorder
 ): Effect.fn.Return<ChangeLog, never, Scope.Scope> {
   const scope = yield* Scope.Scope
+  yield* Scope.addFinalizer(scope, Effect.sync(() => recorder.recent.close()))
   const context: LogContext = { store, catalog, recorder }
   const beginTrimming = yield* trimming(context, scope)
   if (recorder.exists) yield* beginTrimming

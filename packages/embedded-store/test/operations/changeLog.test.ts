@@ -1,7 +1,7 @@
 import type { DocumentStore } from "@appkernel/document-store/DocumentStore"
 import { StoreUnavailable } from "@appkernel/document-store/StoreError"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Result, Stream } from "effect"
+import { Deferred, Effect, Fiber, Result, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { change } from "../../../../test/support/damage.ts"
 import { freshDirectory } from "../../../../test/support/folders.ts"
@@ -197,6 +197,28 @@ describe("changeLog / embedded", () => {
       yield* log.record("things", {})
       yield* TestClock.adjust("3 minutes")
       assert.strictEqual(reads, 4)
+    }))
+
+  it.live("fails the streams that wait for a change when the store is closed", () =>
+    Effect.gen(function*() {
+      for (const make of [EmbeddedStore.makeMemory, EmbeddedStore.make({ path: yield* freshDirectory })]) {
+        const following = yield* Effect.scoped(Effect.gen(function*() {
+          const store = yield* make
+          yield* store.changes.record("things", {})
+          const seen = yield* Deferred.make<void>()
+          const stream = Stream.runForEach(store.changes.stream(["things"]), () => Deferred.succeed(seen, undefined))
+          const fiber = yield* Effect.forkDetach(Effect.flip(stream))
+          yield* Deferred.await(seen)
+          yield* Effect.sleep("20 millis")
+          return Effect.andThen(Fiber.join(fiber), (first) =>
+            Effect.map(Effect.flip(Stream.runDrain(store.changes.stream(["things"]))), (later) => [first, later]))
+        }))
+        const failures = yield* Effect.timeout(following, "5 seconds")
+        assert.deepStrictEqual(
+          failures.map(({ message }) => message.includes("the store is closed")),
+          [true, true]
+        )
+      }
     }))
 
   it.live("is part of a backup, whose changes since are not those of what is restored", () =>
