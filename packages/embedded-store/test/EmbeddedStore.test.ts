@@ -650,7 +650,7 @@ const slowly = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
     let looks = 0
     return Effect.provideService(effect, Clock.Clock, {
       ...clock,
-      currentTimeMillisUnsafe: () => (looks += 1) * 100
+      monotonicTimeNanosUnsafe: () => BigInt(looks += 1) * 100_000_000n
     })
   })
 
