@@ -8,6 +8,7 @@ import type { ChangeLog, ChangePage, LogOptions, Position, StoredChange } from "
 import { beginStep, isStepDone } from "@appkernel/document-store/internal"
 import { maxPage } from "@appkernel/document-store/shared"
 import { PositionGone, QueryRejected, type ReadError } from "@appkernel/document-store/StoreError"
+import { fromProblem } from "@appkernel/mql/internal"
 import * as ByteSize from "effect/ByteSize"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -20,6 +21,7 @@ import * as Stream from "effect/Stream"
 import type { Catalog } from "../catalog/catalog.ts"
 import type { ChangeRecorder, Recording } from "../catalog/changeRecorder.ts"
 import type { ChangeRecords, NumberedRecord } from "../catalog/changeRecords.ts"
+import { checkedName } from "../catalog/collectionName.ts"
 import { costOfBytes } from "../planner/candidates.ts"
 import type { KeyValue, SteppedKeyValue, StoreFailure } from "../storage/orderedStore.ts"
 import { maxPerJob } from "./writeJob.ts"
@@ -59,7 +61,10 @@ export const makeChangeLog = Effect.fnUntraced(function*(
         Effect.suspend(() =>
           options === undefined && catalog.get(collection)?.recording === undefined
             ? Effect.void
-            : store.write(operation, () => install(context, collection, options))
+            : Effect.andThen(
+              fromProblem(checkedName(collection), operation),
+              store.write(operation, () => install(context, collection, options))
+            )
         ),
         // What is kept may be another time now.
         options === undefined ? Effect.void : Effect.andThen(beginTrimming, recorder.grown.open)

@@ -10,6 +10,7 @@ import { beginStep, isStepDone } from "@appkernel/document-store/internal"
 import { makeSync, missingIndexesOf } from "@appkernel/document-store/shared"
 import type { DuplicateKey, StoreError } from "@appkernel/document-store/StoreError"
 import {
+  fromProblem,
   isIndexKind,
   normalise,
   parseCollation,
@@ -23,6 +24,7 @@ import * as Result from "effect/Result"
 import * as Semaphore from "effect/Semaphore"
 import type { Catalog } from "../catalog/catalog.ts"
 import { type Collection, type Index, makeIndex } from "../catalog/collection.ts"
+import { checkedName } from "../catalog/collectionName.ts"
 import { parsePart } from "../catalog/partialIndex.ts"
 import { costOfBytes, type StoredDocument } from "../planner/candidates.ts"
 import { everything, type KeyValue, type StoreFailure } from "../storage/orderedStore.ts"
@@ -124,6 +126,7 @@ const installAll = Effect.fnUntraced(function*(
 ): Effect.fn.Return<void, StoreError> {
   const problem = descriptions.map(buildProblem).find((problem) => problem !== undefined)
   if (problem !== undefined) return yield* toError(problem, operation)
+  yield* fromProblem(checkedName(name), operation)
   const missing = yield* Effect.fromResult(missingIndexesOf(operation, name, descriptions, installedIn(context, name)))
   // One build runs at a time, so an unfinished index is left from a failed build that could not be dropped.
   const unfinished = (context.catalog.get(name)?.indexes ?? []).filter(({ isReady }) => !isReady)

@@ -5,10 +5,11 @@
 import type { Document, DocumentStore, InsertManyResult } from "@appkernel/document-store/DocumentStore"
 import { beginStep, isStepDone } from "@appkernel/document-store/internal"
 import type { DuplicateKey, ReadError } from "@appkernel/document-store/StoreError"
-import { memoryOf, normalise, type Problem, queryProblem, toError } from "@appkernel/mql/internal"
+import { fromProblem, memoryOf, normalise, type Problem, queryProblem, toError } from "@appkernel/mql/internal"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { Catalog } from "../catalog/catalog.ts"
+import { checkedName } from "../catalog/collectionName.ts"
 import type { KeyValue } from "../storage/orderedStore.ts"
 import { type DocumentWriter, prepare, type Prepared } from "./documentWriter.ts"
 import { maxPerJob, runJob, writeFailureOf, yieldIf } from "./writeJob.ts"
@@ -37,7 +38,7 @@ const insertOne = (
   document: Document
 ): ReturnType<EmbeddedInserts["insertOne"]> =>
   Effect.suspend(() => {
-    const prepared = prepareNew(store, document)
+    const prepared = Result.andThen(checkedName(name), () => prepareNew(store, document))
     return Result.isFailure(prepared)
       ? Effect.fail(toError(prepared.failure, "insertOne"))
       : runJob(store, "insertOne", () => writer.insert(catalog.ensure(name), prepared.success))
@@ -49,7 +50,7 @@ const insertMany = (
   documents: ReadonlyArray<Document>,
   isOrdered: boolean
 ): Effect.Effect<InsertManyResult, ReadError> =>
-  Effect.suspend(() => {
+  Effect.andThen(fromProblem(checkedName(name), "insertMany"), () => {
     const failures: Array<InsertManyResult["failures"][number]> = []
     let insertedCount = 0
     const go = (from: number, waiting: Chunk): Effect.Effect<InsertManyResult, ReadError> => {

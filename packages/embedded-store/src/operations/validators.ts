@@ -4,13 +4,16 @@ import { fromProblem, normalise, type Problem, queryProblem } from "@appkernel/m
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { Catalog } from "../catalog/catalog.ts"
+import { checkedName } from "../catalog/collectionName.ts"
 import { parseValidator, type Validator } from "../catalog/validator.ts"
 import type { KeyValue } from "../storage/orderedStore.ts"
 
 export const makeValidators = (store: KeyValue, catalog: Catalog): Pick<DocumentStore["Service"], "setValidator"> => ({
   setValidator: (name, jsonSchema, options) =>
     Effect.flatMap(
-      Effect.suspend(() => fromProblem(validatorOf(jsonSchema, options), operation)),
+      Effect.suspend(() =>
+        fromProblem(Result.andThen(checkedName(name), () => validatorOf(jsonSchema, options)), operation)
+      ),
       (validator) =>
         validator === undefined && catalog.get(name) === undefined
           ? Effect.void

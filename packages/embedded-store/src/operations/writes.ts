@@ -33,6 +33,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { Catalog } from "../catalog/catalog.ts"
 import type { Collection } from "../catalog/collection.ts"
+import { checkedName } from "../catalog/collectionName.ts"
 import type { StoredDocument } from "../planner/candidates.ts"
 import type { WatchedKeyValue } from "../storage/orderedStore.ts"
 import { type DocumentWriter, prepare } from "./documentWriter.ts"
@@ -243,7 +244,7 @@ const inserting = <A>(
   Result.gen(function*() {
     const after = yield* update.insert(filter)
     const result = yield* resultOf({ before: undefined, after, isModified: true })
-    yield* writer.insert(catalog.ensure(name), yield* prepare(store, after))
+    yield* writer.insert(catalog.ensure(yield* checkedName(name)), yield* prepare(store, after))
     return result
   })
 
