@@ -125,9 +125,9 @@ export const agreementReader = (
       version >= versions.newest || store.isolation === "serializable" ? Effect.void : Effect.withFiber((fiber) => {
         const snapshot = snapshotOf(fiber)
         if (snapshot === undefined || locked.has(snapshot)) return Effect.void
-        locked.add(snapshot)
         const place = Random.nextIntBetween(0, lockCount, { halfOpen: true })
-        return Effect.flatMap(place, (place) => takeLock(store, lockId(collection, place)))
+        const taken = Effect.flatMap(place, (place) => takeLock(store, lockId(collection, place)))
+        return Effect.map(taken, () => locked.add(snapshot))
       })
   }
 }

@@ -3,7 +3,7 @@
  * snapshot: later steps may see later commits.
  */
 import type { Document } from "@appkernel/document-store/DocumentStore"
-import { beginStep } from "@appkernel/document-store/internal"
+import { beginStep, isStepDone } from "@appkernel/document-store/internal"
 import { makeStopwatch, type Stopwatch } from "@appkernel/document-store/shared"
 import { QueryTimeout, type ReadError } from "@appkernel/document-store/StoreError"
 import { type BatchIterator, type Problem, toError } from "@appkernel/mql/internal"
@@ -55,7 +55,7 @@ export const collect = <A>(
   return Effect.suspend(go)
 }
 
-/** Reads an iterator to its end, unless that takes more than a few milliseconds, or fails. */
+/** Reads an iterator to its end, unless that takes longer than a step, or fails. */
 export const readAtOnce = <A>(
   store: KeyValue,
   operation: string,
@@ -79,7 +79,8 @@ const turnsOf = <A>(
       if (Result.isFailure(opened)) return Result.fail(opened.failure)
       source = opened.success
     }
-    for (let i = 0; i < steps; i++) {
+    // What is costly to test takes the time of several steps.
+    for (let i = 0; i < steps && (i === 0 || !isStepDone()); i++) {
       const items = source()
       if (Result.isFailure(items)) return Result.fail(items.failure)
       if (items.success === undefined) return atEnd

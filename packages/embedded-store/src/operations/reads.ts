@@ -276,7 +276,7 @@ const findAndCount = (
     })
   })
 
-/** {@link findAndCount} by two reads that each take no more than a turn. */
+/** {@link findAndCount} by two reads that each take no longer than a step. */
 const findAndCountAtOnce = (
   context: StoreContext
 ): NonNullable<EmbeddedReads["findAndCount"]["atOnce"]> =>
