@@ -243,7 +243,7 @@ describe("Who is blocked in a form before the newest one", () => {
         yield* idle
         return [renewed.status, asked.status, called.status, done.splice(0).join()]
       })
-      assert.deepStrictEqual(yield* calls, [200, 200, 200, "old buyer seller"])
+      assert.deepStrictEqual(yield* calls, [200, 200, 200, "old buyer"])
       yield* earlier.patch("old", { state: "locked" })
       yield* TestClock.adjust("1 minute")
       assert.deepStrictEqual(yield* calls, [400, 401, 401, ""])
