@@ -9,8 +9,7 @@ import { registerHooks } from "node:module"
 const loaded = new Set<string>()
 registerHooks({
   load: (url, context, next) => {
-    const [, name] =
-      /\/src\/Http\/((?:expansion|many|history|tables)\/\w+|mcp\/mcp)\.ts$/u.exec(url) ?? []
+    const [, name] = /\/src\/Http\/((?:expansion|many|history|tables)\/\w+|mcp\/mcp)\.ts$/u.exec(url) ?? []
     if (name !== undefined) loaded.add(name)
     return next(url, context)
   }

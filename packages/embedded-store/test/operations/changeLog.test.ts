@@ -215,7 +215,9 @@ describe("changeLog / embedded", () => {
         }))
         const failures = yield* Effect.timeout(following, "5 seconds")
         assert.deepStrictEqual(
-          failures.map(({ message }) => message.includes("the store is closed")),
+          failures.map(({ message }) =>
+            message.includes("the store is closed")
+          ),
           [true, true]
         )
       }
