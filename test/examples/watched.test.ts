@@ -322,7 +322,7 @@ describe.skipIf(prometheus === undefined)("Prometheus", () => {
         const { groups } = yield* ask("rules")
         const rules: ReadonlyArray<{ readonly name: string; readonly health: string; readonly lastError?: string }> =
           groups.flatMap((group: { readonly rules: unknown }) => group.rules)
-        assert.lengthOf(rules, 9)
+        assert.lengthOf(rules, 10)
         assert.deepStrictEqual(rules.filter(({ health }) => health !== "ok"), [])
       })
   )
