@@ -1,11 +1,12 @@
 /** Compiles a model to a function that writes stored documents as JSON text, without intermediate objects. */
+import { memoize } from "effect/Function"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaParser from "effect/SchemaParser"
 import { escaped } from "../../internal/json.ts"
 import { temporalKind } from "../shape/annotations.ts"
-import { isKind } from "../shape/fields.ts"
-import { childrenOf, fold, isOfOneType, nodesIn } from "../shape/nodes.ts"
+import { definesKind, isKind } from "../shape/fields.ts"
+import { childrenOf, fold, isOfOneType, mapParts, nodesIn, withChecksThat } from "../shape/nodes.ts"
 import { assertStorable } from "../shape/storable.ts"
 import { assertSeparable, type ModelLike, modelOf, modelTypeId, unwrapped } from "../shape/variants.ts"
 import { compileParsers } from "./compiledParsers.ts"
@@ -246,9 +247,9 @@ const compileLiterals = (literals: ReadonlyArray<unknown>): Writer | undefined =
   return unquoted((value) => texts.get(value))
 }
 
-/** The slow path: the schema's own JSON codec. */
+/** The slow path: the schema's own JSON codec, without the rules of its values. */
 const compileFallback = (ast: SchemaAST.AST): Writer => {
-  const codec = jsonCodec(Schema.make<Schema.Codec<unknown>>(ast))
+  const codec = jsonCodec(Schema.make<Schema.Codec<unknown>>(withoutRulesIn(ast)))
   compileParsers(SchemaAST.flip(codec.ast))
   const encode = encoderOf(codec)
   return unquoted((value) => {
@@ -256,3 +257,7 @@ const compileFallback = (ast: SchemaAST.AST): Writer => {
     return encoded === undefined ? undefined : JSON.stringify(encoded)
   })
 }
+
+const withoutRulesIn = memoize((ast: SchemaAST.AST): SchemaAST.AST =>
+  mapParts(withChecksThat(ast, definesKind), withoutRulesIn)
+)

@@ -50,6 +50,8 @@ class All extends Model.Class<All>()("All", {
   ...Model.versioned
 }) {}
 
+const positive = Schema.Int.pipe(Validator.min(1))
+
 const serialise = compileSerialiser(All)
 
 type Document = { readonly [key: string]: unknown }
@@ -139,6 +141,30 @@ describe("the compiled serialiser", () => {
     },
     { arbitrary: { runs: 400 } }
   )
+
+  it.each<[string, Schema.Codec<unknown, unknown>, stored: unknown]>([
+    ["record", Schema.Record(Schema.String, positive), { a: 0 }],
+    ["record of keys with a rule", Schema.Record(Schema.String.check(Schema.isMaxLength(3)), positive), { a: 0 }],
+    ["record of structs", Schema.Record(Schema.String, Schema.Struct({ a: positive })), { b: { a: 0 } }],
+    ["list of records", Schema.Array(Schema.Record(Schema.String, positive)), [{ a: 0 }]],
+    ["tuple", Schema.Tuple([positive, Schema.NonEmptyString]), [0, ""]],
+    ["union", Schema.Union([positive, Schema.NonEmptyString]), 0],
+    [
+      "object with more members",
+      Schema.StructWithRest(Schema.Struct({ a: positive }), [
+        Schema.Record(Schema.TemplateLiteral(["b", Schema.String]), positive)
+      ]),
+      { a: 0, bc: 0 }
+    ],
+    ["list", Schema.NonEmptyArray(positive), [0]],
+    ["struct with a record", Schema.Struct({ a: Schema.Record(Schema.String, positive) }), { a: { b: 0 } }]
+  ])("writes a %s that breaks rules of today", (_, schema, stored) => {
+    class Shop extends Model.Class<Shop>()("Shop", { id: Model.id(), value: schema }) {}
+    assert.strictEqual(
+      compileSerialiser(Shop)({ _id: "S", value: stored }, ""),
+      `{"_type":"Shop","id":"S","value":${JSON.stringify(stored)}}`
+    )
+  })
 
   it.prop("writes numbers as JavaScript does", [instances, integers, floats], ([all, int, other]) => {
     const document = documentOf(all)
