@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { DateTime, Effect, Layer, Schema } from "effect"
 import { TestClock } from "effect/testing"
-import { DocumentStore, Model, Repository } from "../../src/index.ts"
+import { DocumentStore, Model, Repository, Validator } from "../../src/index.ts"
 import { Address, Badge, newUser, Note, Reminder, User } from "../support/models.ts"
 import { storeMatrix } from "../support/storeMatrix.ts"
 
@@ -308,6 +308,26 @@ storeMatrix((name, store) =>
           }
           const error = yield* Effect.flip(badges.insert(yield* Model.finalise(Badge, { code: "a" })))
           assert.strictEqual(error._tag, "DuplicateKey")
+        }))
+
+      it.effect("accepts any number of documents without the nested models that have a unique field", () =>
+        Effect.gen(function*() {
+          class Tag extends Model.Class<Tag>()("Tag", { code: Schema.String.pipe(Validator.unique) }) {}
+          class Case extends Model.Class<Case>()("Case", {
+            id: Model.id(),
+            maybe: Tag.pipe(Model.optional),
+            nullable: Schema.NullOr(Tag),
+            list: Schema.Array(Tag)
+          }) {}
+          const cases = yield* Repository.make(Case)
+          const none = { nullable: null, list: [] }
+          for (let i = 0; i < 3; i++) yield* cases.insert(yield* Model.finalise(Case, none))
+          const tag = new Tag({ code: "a" })
+          for (const one of [{ ...none, maybe: tag }, { ...none, nullable: tag }, { ...none, list: [tag] }]) {
+            yield* cases.insert(yield* Model.finalise(Case, one))
+            const error = yield* Effect.flip(cases.insert(yield* Model.finalise(Case, one)))
+            assert.strictEqual(error._tag, "DuplicateKey")
+          }
         }))
 
       it.effect("merges records with any keys", () =>

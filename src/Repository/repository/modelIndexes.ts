@@ -8,14 +8,14 @@ import type { IndexDescription } from "../DocumentStore.ts"
 /** The indexes of a model, its fields and nested fields; equal names form one compound index. */
 export const indexesOf = (model: Model.Any): ReadonlyArray<IndexDescription> => {
   const indexes = new Map<string, IndexDraft>()
-  const visit = (current: Model.Any, prefix: string, seen: ReadonlySet<unknown>): void => {
+  const visit = (current: Model.Any, prefix: string, seen: ReadonlySet<unknown>, mayLack = false): void => {
     for (const [field, schema] of Object.entries(current.store.fields)) {
       const { index, managed, optional } = current[modelTypeId][field] ?? {}
       const path = prefix === "" && managed === "id" ? "_id" : prefix + field
       if (index !== undefined) {
         const name = index.name ?? (index.direction === "text" ? "text" : `${path}_${index.direction}`)
-        // A sparse index lets any number of documents omit an optional unique field.
-        const isSparse = index.unique && optional === true
+        // A sparse index lets any number of documents lack a unique field.
+        const isSparse = index.unique && (mayLack || optional === true)
         const draft = indexes.get(name) ?? { name, key: {}, unique: index.unique, ...isSparse ? { sparse: true } : {} }
         draft.key[path] = index.direction
         if (index.expireAfter !== undefined) draft.expireAfterSeconds = toSecondsRoundedUp(index.expireAfter)
@@ -24,7 +24,10 @@ export const indexesOf = (model: Model.Any): ReadonlyArray<IndexDescription> => 
         indexes.set(name, draft)
       }
       const inner = nestedModel(schema)
-      if (inner !== undefined && !seen.has(inner)) visit(inner, `${path}.`, new Set([...seen, inner]))
+      if (inner !== undefined && !seen.has(inner)) {
+        // A field with another schema is optional or nullable, has a default, or is a list, which may be empty.
+        visit(inner, `${path}.`, new Set([...seen, inner]), mayLack || optional === true || schema !== inner)
+      }
     }
   }
   visit(model, "", new Set([model]))

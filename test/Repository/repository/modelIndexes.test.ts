@@ -41,6 +41,31 @@ describe("modelIndexes", () => {
     ])
   })
 
+  it("lets any number of documents lack a unique field, and the nested models that it is in", () => {
+    class Code extends Model.Class<Code>()("Code", { text: Schema.String.pipe(Model.indexed(Index.unique)) }) {}
+    class Part extends Model.Class<Part>()("Part", { code: Code }) {}
+    class Box extends Model.Class<Box>()("Box", {
+      id: Model.id(),
+      own: Code,
+      maybe: Code.pipe(Model.optional),
+      nullable: Schema.NullOr(Code),
+      list: Schema.Array(Code),
+      part: Part,
+      parts: Schema.Array(Part)
+    }) {}
+    const sparse = Object.fromEntries(
+      indexesOf(Box).map(({ key, sparse }) => [Object.keys(key).join(), sparse === true])
+    )
+    assert.deepStrictEqual(sparse, {
+      "own.text": false,
+      "maybe.text": true,
+      "nullable.text": true,
+      "list.text": true,
+      "part.code.text": false,
+      "parts.code.text": true
+    })
+  })
+
   it("includes the indexes declared on the model", () => {
     class Player extends Model.Class<Player>()("Player", {
       number: Model.id(),
