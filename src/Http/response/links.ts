@@ -3,7 +3,7 @@ import { memoize } from "effect/Function"
 import type { ModelView } from "../../Access/internal.ts"
 import { BoundedCache } from "../../internal/boundedCache.ts"
 import { escaped, quote } from "../../internal/json.ts"
-import { fileFieldsOf } from "../../Model/internal.ts"
+import { fileFieldsOf, isModelLike, modelTypeId } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { Document, Filter } from "../../Repository/DocumentStore.ts"
 import type { PermittedLinks } from "../../Repository/internal.ts"
@@ -209,7 +209,7 @@ const linksTo: LinksTo = (
     const parameter = History.parameterOf(options)
     const args = parameter !== undefined ? [] : [
       ...Object.keys(partFields(options.payload)).filter((field) =>
-        options.payload !== model || view?.mask.isHidden(field) !== true
+        !isOmitted(options.payload, field) && (options.payload !== model || view?.mask.isHidden(field) !== true)
       ),
       ...Object.keys(partFields(options.query))
     ]
@@ -236,6 +236,10 @@ const linksTo: LinksTo = (
 
 /** No links, for registrations that disable them. */
 export const none: ResourceLinks = { all: { of: () => "", dependOnDocument: false }, by: () => none.all }
+
+/** Whether a payload is a model that omits the field from what is told of its documents. */
+const isOmitted = (payload: unknown, field: string): boolean =>
+  isModelLike(payload) && payload[modelTypeId][field]?.omitted === true
 
 /** The URL of a document below the path, which is encoded. */
 export const hrefOf = (path: string, id: unknown): string => `${path}/${segment(id)}`

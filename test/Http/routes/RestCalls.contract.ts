@@ -36,7 +36,8 @@ class ProductV2 extends Model.Class<ProductV2>()("ProductV2", {
 class Wish extends Model.Class<Wish>()("Wish", {
   id: Model.id({ prefix: "W" }),
   what: Schema.String.pipe(Validator.notEmpty),
-  many: Schema.Int.pipe(Validator.min(1), Model.withDefault(() => 1))
+  many: Schema.Int.pipe(Validator.min(1), Model.withDefault(() => 1)),
+  secret: Schema.String.pipe(Model.omitted, Model.optional)
 }) {}
 
 const summary = Action.make(
