@@ -19,15 +19,9 @@ export {
 export { idSchemaOf } from "./fieldTypes/reference.ts"
 export { isAnyText, shownIdOf, wireIdOf } from "./fieldTypes/wireId.ts"
 export type { StoredFile } from "./File.ts"
-export {
-  type FieldAttributes,
-  loggedTypeId,
-  relatedAnnotation,
-  temporalKind,
-  validatorAnnotation
-} from "./shape/annotations.ts"
+export { type FieldAttributes, loggedTypeId, relatedAnnotation, temporalKind } from "./shape/annotations.ts"
 export { ObjectIdText } from "./shape/bsonKinds.ts"
-export { evolve, withoutChecks } from "./shape/fields.ts"
+export { definesKind, evolve, withoutChecks } from "./shape/fields.ts"
 export { type FileField, fileFieldsOf, type FileReference, filesOf } from "./shape/files.ts"
 export { choicesOf, holdsTexts, kindOf } from "./shape/kind.ts"
 export { fold, nodesIn } from "./shape/nodes.ts"

@@ -6,6 +6,7 @@ import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaParser from "effect/SchemaParser"
 import { booleanOf } from "../../internal/booleans.ts"
 import {
+  definesKind,
   hasFourDigitYear,
   holdsTexts,
   jsonCodec,
@@ -14,7 +15,6 @@ import {
   parseDate,
   parseDateTime,
   temporalKind,
-  validatorAnnotation,
   withChecksThat
 } from "../../Model/internal.ts"
 import { toBson } from "../../Repository/internal.ts"
@@ -42,7 +42,7 @@ export const readerOf = (stored: SchemaAST.AST, wire: SchemaAST.AST): Reader => 
 const readersOf = memoize((stored: SchemaAST.AST) => memoize((wire: SchemaAST.AST) => make(stored, wire)))
 
 const make = (storedForm: SchemaAST.AST, wireForm: SchemaAST.AST): Reader => {
-  const stored = withoutValidators(storedForm)
+  const stored = withoutRulesOf(storedForm)
   const kind = kindOf(stored.ast)
   const isBoolean = kind === "bool"
   const isMoment = kind === "datetime"
@@ -53,7 +53,7 @@ const make = (storedForm: SchemaAST.AST, wireForm: SchemaAST.AST): Reader => {
     const exit = encode(value)
     return exit._tag === "Success" ? toBson(exit.value) : undefined
   }
-  const forms = (wireForm === storedForm ? [stored] : [withoutValidators(wireForm), stored]).map((form) =>
+  const forms = (wireForm === storedForm ? [stored] : [withoutRulesOf(wireForm), stored]).map((form) =>
     formReader(form, encoded)
   )
   const momentOf = (millis: number | undefined): unknown => {
@@ -164,6 +164,5 @@ const isNumeric = (ast: SchemaAST.AST): boolean => ast._tag === "Number" || mome
 
 const moments: ReadonlySet<string> = new Set(["datetime", "date"])
 
-/** The schema with the checks of its type, but without validators. */
-const withoutValidators = (ast: SchemaAST.AST): Schema.Codec<unknown> =>
-  Schema.make(withChecksThat(ast, ({ annotations }) => annotations?.[validatorAnnotation] === undefined))
+/** The schema with the checks that define its type, but without the rules of its values. */
+const withoutRulesOf = (ast: SchemaAST.AST): Schema.Codec<unknown> => Schema.make(withChecksThat(ast, definesKind))

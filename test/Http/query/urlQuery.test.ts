@@ -82,6 +82,34 @@ it("rejects days that there are not in filters by a Schema.Date", () => {
   assert.deepStrictEqual(placesRefused({ query: `{"moment":{"$gt":"2026-02-28T10:00:00Z"}}` }), [])
 })
 
+class Ruled extends Model.Class<Ruled>()("Ruled", {
+  id: Model.id(),
+  share: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 10 })),
+  name: Schema.NonEmptyString,
+  code: Schema.String.check(Schema.isMinLength(3)),
+  key: Schema.String.check(Schema.isUUID()),
+  list: Schema.Array(Schema.String.check(Schema.isMinLength(2)))
+}) {}
+
+const readRuled = UrlQuery.make(Ruled, limits)
+
+it.each([
+  "share=>-1",
+  "share=11",
+  "name=",
+  "name=!",
+  "code=x",
+  "code=~x",
+  "key=>a",
+  "list=~b",
+  "list=b",
+  "query={\"code\":\"b\"}",
+  "query={\"share\":{\"$gt\":-1}}"
+])("runs no checks of values on %s", (query) => {
+  const read = readRuled(parametersOf(query))
+  assert.isTrue(Result.isSuccess(read), JSON.stringify(read))
+})
+
 /** The answers that a URL's query finds. */
 const answersOf = Effect.fnUntraced(function*(query: string) {
   const store = yield* DocumentStore.DocumentStore
