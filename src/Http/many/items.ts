@@ -5,7 +5,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type * as Views from "../../Access/internal.ts"
-import { type FieldProblem, isAmongFields, managedField, withoutIndexes } from "../../Model/internal.ts"
+import { type FieldProblem, managedField } from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import type * as Cursor from "../../Repository/Cursor.ts"
 import type { Document, DocumentStore, Filter } from "../../Repository/DocumentStore.ts"
@@ -34,7 +34,7 @@ import { namingOf } from "../query/partlyHiddenFields.ts"
 import * as UrlQuery from "../query/urlQuery.ts"
 import type { Instead } from "../request/bodyInstead.ts"
 import { type Return, returnOf } from "../request/prefer.ts"
-import { expectations, inputFields, parameters as parametersOf, unknownField } from "../response/fieldResolver.ts"
+import { expectations, parameters as parametersOf, shownFields } from "../response/fieldResolver.ts"
 import type { HandlerFailure, ResponseEffect } from "../response/handlerFailures.ts"
 import * as responses from "../response/json.ts"
 import type { ListResponses } from "../response/listResponse.ts"
@@ -133,14 +133,9 @@ export const choosing = (context: ManyContext) => {
   const whole = wholeView(model)
   const readQuery = memoize((view: Views.ModelView) => UrlQuery.make(view.model, limits, cursors))
   const own = parameterReaders(manyParameters)
-  const fields = inputFields(model)
   const expected = expectations({ ...pageParameters(limits), ...overridableParameters, ...manyParameters })
   const responderFor = memoize(({ hidden }: Views.ModelView) =>
-    // A hidden field has no label, as one that is not there.
-    makeBadRequest(
-      translations,
-      parametersOf(expected, (path) => isAmongFields(withoutIndexes(path), hidden) ? unknownField(path) : fields(path))
-    )
+    makeBadRequest(translations, parametersOf(expected, shownFields(model, hidden)))
   )
   const ofPages = Object.keys(collectionParameters(model)).filter((name) => name !== "query" && name !== "logic")
 

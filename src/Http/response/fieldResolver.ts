@@ -2,7 +2,20 @@
 import * as Record from "effect/Record"
 import type * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
-import { expectationOf, expectedBy, fold, modelOf, relatedAnnotation, ruleOf } from "../../Model/internal.ts"
+import {
+  expectationOf,
+  expectedBy,
+  type FieldNames,
+  fold,
+  isAmongFields,
+  type ModelLike,
+  modelOf,
+  modelTypeId,
+  nestedModel,
+  relatedAnnotation,
+  ruleOf,
+  withoutIndexes
+} from "../../Model/internal.ts"
 import type * as Model from "../../Model/Model.ts"
 import type { AnyParameters } from "../description/queryParameters.ts"
 import { labelFrom } from "../messages/label.ts"
@@ -27,6 +40,15 @@ export type FieldResolver = (path: string) => ProblemField
 
 /** Resolves positions such as `lines.0.quantity` by the schemas: metadata lacks omitted fields and list items. */
 export const inputFields = (...roots: ReadonlyArray<Model.Any | Schema.Top>): FieldResolver => fieldsIn(roots)
+
+/** Resolves what filters name. A hidden or an omitted field has no label, as one that is not there. */
+export const shownFields = (model: Model.Any, hidden: FieldNames): FieldResolver => {
+  const fields = inputFields(model)
+  return (path) => {
+    const field = withoutIndexes(path)
+    return isAmongFields(field, hidden) || isOmittedAt(model, field.split(".")) ? unknownField(path) : fields(path)
+  }
+}
 
 /** Resolves positions in the payload of a call, whose own fields have labels under the key of the call. */
 export const payloadFields = (call: string, payload: Model.Any | Schema.Top | undefined): FieldResolver =>
@@ -143,6 +165,12 @@ export const unknownField = (path: string): ProblemField => ({
   type: "unknown",
   argumentOf: () => undefined
 })
+
+const isOmittedAt = (model: ModelLike, [key = "", ...rest]: ReadonlyArray<string>): boolean => {
+  if (model[modelTypeId][key]?.omitted === true) return true
+  const inner = nestedModel(model.store.fields[key])
+  return inner !== undefined && isOmittedAt(inner, rest)
+}
 
 type Check = SchemaAST.Check<never>
 

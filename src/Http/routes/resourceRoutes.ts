@@ -6,7 +6,7 @@ import { constant, memoize } from "effect/Function"
 import * as Result from "effect/Result"
 import type * as Views from "../../Access/internal.ts"
 import { BoundedCache } from "../../internal/boundedCache.ts"
-import { isAmongFields, withoutIndexes } from "../../Model/internal.ts"
+import { isAmongFields } from "../../Model/internal.ts"
 import * as JsonSchema from "../../Model/JsonSchema.ts"
 import * as Metadata from "../../Model/Metadata.ts"
 import type * as Model from "../../Model/Model.ts"
@@ -25,13 +25,7 @@ import type { Live } from "../live/live.ts"
 import type { Watchable } from "../live/watchRoute.ts"
 import { queryReader } from "../query/parameterReader.ts"
 import { atOnceOf, withAtOnce } from "../request/atOnce.ts"
-import {
-  expectations,
-  type FieldResolver,
-  inputFields,
-  parameters as parametersOf,
-  unknownField
-} from "../response/fieldResolver.ts"
+import { expectations, inputFields, parameters as parametersOf, shownFields } from "../response/fieldResolver.ts"
 import type { ResponseEffect } from "../response/handlerFailures.ts"
 import { withoutProperties } from "../response/hiddenNames.ts"
 import * as responses from "../response/json.ts"
@@ -241,11 +235,8 @@ const handlersOf = (
     texts: surroundings.texts,
     isViewed: surroundings.views !== undefined
   })
-  const fields = inputFields(model)
-  // A hidden field has no label, as one that is not there.
-  const places: FieldResolver = (path) =>
-    isAmongFields(withoutIndexes(path), view.hidden) ? unknownField(path) : fields(path)
-  const respondBadRequest = makeBadRequest(translations, fields)
+  const places = shownFields(model, view.hidden)
+  const respondBadRequest = makeBadRequest(translations, inputFields(model))
   const errorResponses = makeErrorResponses(translations)
   const handlers: Handlers = {
     ...readRoutes(registration, repository, representations, { ...surroundings, places }),

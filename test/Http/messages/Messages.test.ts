@@ -148,6 +148,20 @@ const configured = ConfigProvider.layer(ConfigProvider.fromEnv({ env: { APPKERNE
 
 describe("messages in German, with `i18n.languages` and no layer", () => {
   it.layer(serving(engine, EmbeddedStore.layerMemory).pipe(Layer.provide(configured)))((it) => {
+    it.effect("tell of an omitted field as little as of one that is not there", () =>
+      Effect.gen(function*() {
+        for (const headers of [{}, german]) {
+          const { body } = yield* send("GET", "/orders?secret=x&nothere=x&sort_by=secret", undefined, headers)
+          const [secret, notThere] = ["secret", "nothere"].map((name) =>
+            body.errors.find(({ field }: { readonly field: string }) => field === name)
+          )
+          assert.deepStrictEqual(
+            { ...secret, message: secret.message.replace("secret", "nothere"), field: "nothere" },
+            notThere
+          )
+        }
+      }))
+
     it.effect("are part of the package", () =>
       Effect.gen(function*() {
         const answer = yield* send("POST", "/orders", wrong, german)
