@@ -67,6 +67,13 @@ storeMatrix((name, layer) =>
             ], (write) => tagOf<unknown, { readonly _tag: string }, never>(write)),
             Array.from({ length: 7 }, () => "ValidationException")
           )
+          const lost = visits.insert(visitOf("V2", "none", { others: [patientId("P1"), none], follows: "V9" }))
+          const invalid = yield* Effect.flip(lost)
+          assert.deepStrictEqual("problems" in invalid ? invalid.problems.map(({ field }) => field) : [], [
+            "patient",
+            "others",
+            "follows"
+          ])
           assert.deepStrictEqual((yield* visits.findById("V1")).version, 1)
           // A document may refer to itself.
           yield* visits.insert(visitOf("V3", "P1", { follows: "V3" }))

@@ -73,12 +73,13 @@ const madeReferencesOf = (model: ModelLike): ReadonlyArray<ReferringField> => {
   })
 }
 
-/** Makes the search for a reference to a missing document. It locks the found ones until the transaction ends. */
+/** Makes the search for references to missing documents. It locks the found ones until the transaction ends. */
 const makeMissingOf = (fields: ReadonlyArray<ReferringField>, { collectionOf, store }: CheckOptions) => {
   const targets = new Map(fields.map(({ target }) => [target().modelName, collectionOf(target())]))
   const locked = lockedTargetsOf(fields)
 
   return Effect.fnUntraced(function*(added: ReadonlyArray<Added>) {
+    const missing = new Set<ReferringField>()
     for (const [target, documents] of targets) {
       const own = added.filter(({ field }) => field.target().modelName === target)
       const ids = [...new Map(own.map(({ id }) => [uniqueTextOfId(id), id])).values()]
@@ -88,10 +89,9 @@ const makeMissingOf = (fields: ReadonlyArray<ReferringField>, { collectionOf, st
         documents.find({ filter: { _id: { $in: ids } }, projection: { _id: 1 } })
       )
       const known = new Set(found.map(({ _id }) => uniqueTextOfId(_id)))
-      const missing = own.find(({ id }) => !known.has(uniqueTextOfId(id)))
-      if (missing !== undefined) return missing
+      for (const { field, id } of own) if (!known.has(uniqueTextOfId(id))) missing.add(field)
     }
-    return undefined
+    return fields.filter((field) => missing.has(field))
   })
 }
 
@@ -125,7 +125,7 @@ const checkingNewest = (
           except(ownReferences(owner, fields, document), had.get(uniqueTextOfId(document["_id"])))
         )
       )
-      return missing === undefined ? result : yield* missingReference(model, missing.field)
+      return missing.length === 0 ? result : yield* missingReferences(model, missing)
     }))
 
   const insert = (document: Document): Effect.Effect<Document, WriteError> =>
@@ -188,9 +188,7 @@ const checkingOwn = (
     Effect.flatMap(
       store.transaction(Effect.gen(function*() {
         const missing = yield* missingOf(yield* added)
-        return missing === undefined
-          ? Result.succeed(yield* write)
-          : Result.fail(missingReference(model, missing.field))
+        return missing.length === 0 ? Result.succeed(yield* write) : Result.fail(missingReferences(model, missing))
       })),
       (result) => Effect.fromResult(result)
     )
@@ -292,17 +290,19 @@ const updatedReferences = (fields: ReadonlyArray<ReferringField>, update: Update
       : []
   )
 
-const missingReference = (model: ModelLike, { path, target }: ReferringField): ValidationException => {
-  const [view, made] = [viewOf(model), path.join(".")]
-  // A reference that is made of other fields is one of the newest version.
-  const isOwn = view === undefined || checkedReferencesOf(model).some((field) => field.path.join(".") === made)
-  const [field = ""] = isOwn ? [made] : pathsInView(modelVersionsOf(view.model), model, view.version, made)
-  const message = `must be the identifier of an existing ${target().modelName}`
-  return new ValidationException({
-    model: model.modelName,
-    validator: "Reference",
-    field,
-    detail: message,
-    problems: [new Problem({ field, validator: "Reference", message })]
+const missingReferences = (model: ModelLike, missing: ReadonlyArray<ReferringField>): ValidationException => {
+  const view = viewOf(model)
+  const problems = missing.map(({ path, target }) => {
+    const made = path.join(".")
+    // A reference that is made of other fields is one of the newest version.
+    const isOwn = view === undefined || checkedReferencesOf(model).some((field) => field.path.join(".") === made)
+    const [field = ""] = isOwn ? [made] : pathsInView(modelVersionsOf(view.model), model, view.version, made)
+    return new Problem({
+      field,
+      validator: "Reference",
+      message: `must be the identifier of an existing ${target().modelName}`
+    })
   })
+  const [{ field, message } = { field: "", message: "" }] = problems
+  return new ValidationException({ model: model.modelName, validator: "Reference", field, detail: message, problems })
 }
