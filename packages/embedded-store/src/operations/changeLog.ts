@@ -250,13 +250,12 @@ const trimming = (context: LogContext, scope: Scope.Scope) => {
   const rounds = Effect.forever(Effect.flatMap(
     // Closed before, since a sweep may fail, and the log may grow meanwhile.
     Effect.andThen(grown.close, sweep),
-    (millis) => Effect.race(millis === Infinity ? Effect.never : Effect.sleep(pauseOf(millis)), grown.await)
+    (millis) => Effect.race(millis === Infinity ? Effect.never : Effect.sleep(Math.max(millis, minPause)), grown.await)
   ))
   return Effect.cached(Effect.asVoid(Effect.forkIn(rounds, scope)))
 }
 
-/** No longer than an hour: the clock may be set forward meanwhile. */
-const pauseOf = (millis: number): number => Math.min(Math.max(millis, 60_000), 3_600_000)
+const minPause = 60_000
 
 /** Removes old records; succeeds with the milliseconds until the next one is old, or `Infinity` without one. */
 const trim = Effect.fnUntraced(function*(

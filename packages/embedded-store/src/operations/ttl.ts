@@ -1,6 +1,6 @@
 /**
  * Removes expired documents: in the minute after one expires, it reads the entries of each TTL index up to the current time, and
- * removes their documents in small jobs. The job checks each document again. It sleeps while nothing expires, an hour at most.
+ * removes their documents in small jobs. The job checks each document again. It sleeps while nothing expires.
  */
 import { bound, dateOf, documentKey, invert, limitedRange, Rank, rankBound } from "@appkernel/mql/internal"
 import * as Clock from "effect/Clock"
@@ -32,7 +32,7 @@ export const makeExpiry = (
         const sweptAt = yield* Clock.currentTimeMillis
         const minutes = wasWritten ? 1 : minutesUntilNext(store, catalog, sweptAt)
         const isWritten = yield* Effect.race(
-          minutes === Infinity ? Effect.never : Effect.as(Effect.sleep(Math.min(minutes, maxMinutes) * minute), false),
+          minutes === Infinity ? Effect.never : Effect.as(Effect.sleep(minutes * minute), false),
           Effect.as(writer.expiring.await, true)
         )
         if (isWritten) yield* Effect.sleep(minute - ((yield* Clock.currentTimeMillis) - sweptAt) % minute)
@@ -103,9 +103,6 @@ const sweepOnce = (
 const operation = "expire"
 
 const minute = 60_000
-
-/** The clock may be set forward meanwhile. */
-const maxMinutes = 60
 
 /** How many minutes later the next document expires; `Infinity` without one. */
 const minutesUntilNext = (store: KeyValue, catalog: Catalog, now: number): number => {

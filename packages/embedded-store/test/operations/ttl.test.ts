@@ -1,6 +1,6 @@
 import { type Document, DocumentStore, type IndexDescription } from "@appkernel/document-store/DocumentStore"
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Effect, Layer, Stream } from "effect"
+import { Effect, Layer, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import * as fs from "node:fs"
 import { join } from "node:path"
@@ -57,25 +57,6 @@ for (const [name, layer] of stores) {
           yield* gone([5, 6, 7, 9])
         }).pipe(Effect.provide(layer))
     )
-
-    it.effect("removes within an hour what has expired by a clock that was set forward", () =>
-      Effect.gen(function*() {
-        const clock = yield* Clock.Clock
-        let forward = 0
-        const now = () => clock.currentTimeMillisUnsafe() + forward
-        const set = Object.assign(Object.create(clock) as Clock.Clock, { // with the methods of the test's clock
-          currentTimeMillisUnsafe: now,
-          currentTimeMillis: Effect.sync(now)
-        })
-        yield* Effect.gen(function*() {
-          const { gone, ids } = yield* withThings({}, [{ _id: 1, at: at(10 * 24 * 3600) }, { _id: 2 }])
-          yield* TestClock.adjust("5 minutes")
-          assert.deepStrictEqual(yield* ids, [1, 2])
-          forward = 11 * 24 * 3_600_000
-          yield* TestClock.adjust("61 minutes")
-          yield* gone([2])
-        }).pipe(Effect.provide(layer), Effect.provideService(Clock.Clock, set))
-      }))
 
     it.effect("keeps documents outside of the index, and those whose index was dropped", () =>
       Effect.gen(function*() {
